@@ -19,8 +19,8 @@ from benchmarks.harness import ROOT, Report, at_most, median, quantile, scratch
 from benchmarks.supervisor import processor_s, resident_bytes, sample
 from lineclear.app import claims, tasks
 from lineclear.app.ports import Caller
+from lineclear.core.claims.granting import INTENT, Request
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import INTENT, Request
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.git.snapshots.refs import list_snapshots
 from lineclear.settings.local_file import write_local_section

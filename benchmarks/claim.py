@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from benchmarks.harness import Report, at_most, at_most_x, median, quantile, scratch, take_turns, timed_us
 from lineclear.app import claims
 from lineclear.app.ports import Caller, NobodyDies
+from lineclear.core.claims.granting import EXCLUSIVE, Request
 from lineclear.core.claims.resources import Resource, parse_resource
-from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.store.copies import new_sqlite
 
 if TYPE_CHECKING:

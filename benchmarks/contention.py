@@ -19,8 +19,8 @@ from benchmarks.crowd import Start, run_together
 from benchmarks.harness import Report, at_least, at_least_x, at_most, jain, quantile, scratch
 from lineclear.app import claims, tasks, values
 from lineclear.app.ports import Caller, NobodyDies
+from lineclear.core.claims.granting import EXCLUSIVE, Request
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.events import Draft
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.core.words.refusals import Refusal

@@ -13,8 +13,8 @@ from benchmarks.distance import far_away
 from benchmarks.harness import Report, at_least, at_most_x, median, quantile, timed_us
 from lineclear.app import claims
 from lineclear.app.ports import Caller, NobodyDies
+from lineclear.core.claims.granting import EXCLUSIVE, Request
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import EXCLUSIVE, Request
 from tests.postgres_server import ServerMissing, running_server
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from benchmarks.harness import ROOT, Report, at_most, at_most_x, median, scratch
 from benchmarks.start import _as_installed
 from lineclear.app import claims
 from lineclear.app.ports import Caller, NobodyDies
+from lineclear.core.claims.granting import INTENT, Request
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import INTENT, Request
 from lineclear.git.tree_states import STATUS
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.setup import stub_text

@@ -13,8 +13,8 @@ from typing import Any
 from benchmarks.harness import ROOT, Report, at_most_x, median, quantile, scratch, take_turns, timed_us
 from lineclear.app import claims
 from lineclear.app.ports import Caller, NobodyDies
+from lineclear.core.claims.granting import EXCLUSIVE, Request
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.store.copies import new_sqlite
 from tests.repository import TemporaryRepo, clean_environment
 

@@ -31,8 +31,8 @@ from benchmarks.harness import (
 )
 from lineclear.app import claims
 from lineclear.app.ports import Caller, NobodyDies
+from lineclear.core.claims.granting import EXCLUSIVE, Request
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.host.server_address import read_address
 from lineclear.store.copies import new_sqlite
 from tests.repository import TemporaryRepo, clean_environment

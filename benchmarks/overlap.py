@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from benchmarks.harness import Report, at_most, cpu_us, median, quantile, scratch, timed_us
 from lineclear.app.claims import claims_near
 from lineclear.app.ports import Caller
+from lineclear.core.claims.granting import EXCLUSIVE, INTENT, SHARED, Request, decide_claim
 from lineclear.core.claims.resources import Resource, parse_resource
-from lineclear.core.claims.rules import EXCLUSIVE, INTENT, SHARED, Request, decide_claim
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import CLAIM
 from lineclear.store.copies import new_sqlite
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lineclear.app.ports import Store, Tx, View
-    from lineclear.core.claims.rules import Answer
+    from lineclear.core.claims.granting import Answer
     from lineclear.core.log.tables import Claim
 
 TITLE = "overlap: who is in the way of a request, found by index, SQLite"

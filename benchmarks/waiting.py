@@ -19,8 +19,8 @@ from benchmarks.harness import Report, at_most, quantile, scratch
 from lineclear.app import claims
 from lineclear.app.ports import Caller, NobodyDies
 from lineclear.app.waiting_in_line import claim_or_wait
+from lineclear.core.claims.granting import EXCLUSIVE, Request
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.tables import CLAIM, WAIT
 from lineclear.host.bell import PipeBell
 from lineclear.host.clock import HostClock

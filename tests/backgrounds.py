@@ -12,8 +12,8 @@ from lineclear.app import claims
 from lineclear.app.log import audit, entries_after
 from lineclear.app.ports import Caller
 from lineclear.app.worktrees.saver import Saver
+from lineclear.core.claims.granting import EXCLUSIVE, Request
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.tables import CANDIDATE, LogEntry
 from lineclear.core.queue.candidates import LANDED
 from lineclear.core.worktrees.snapshots import Kept

@@ -10,8 +10,8 @@ from lineclear.app.hooks.call_context import HookSession
 from lineclear.app.hooks.ports import FileInTree, ShellChange
 from lineclear.app.ports import Caller
 from lineclear.core.agents.hooks import HookAnswer, HookCall
+from lineclear.core.claims.granting import Request
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import Request
 from lineclear.core.claims.strategies import Rule
 from tests.world import HOUR_MS, World
 

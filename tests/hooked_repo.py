@@ -13,8 +13,8 @@ from lineclear.app import claims, messages
 from lineclear.app.ports import Caller, NobodyDies
 from lineclear.clients.registry import hook_of as client_of
 from lineclear.core.agents.hooks import HookAnswer
+from lineclear.core.claims.granting import INTENT, Request
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import INTENT, Request
 from lineclear.hook.serving import Hooks
 from lineclear.wiring.hooks import HookContext, layout_for, respond
 from lineclear.wiring.repo import open_repo, read_settings

@@ -25,7 +25,7 @@ from lineclear.app.runs.workers import (
 )
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import RUN, TASK, Run, Task
-from lineclear.core.runs import states as ends
+from lineclear.core.runs import ends
 from lineclear.core.runs.budgets import BudgetLimits
 from lineclear.core.runs.client_events import RunEnd, Sign
 from lineclear.core.tasks.lists import TaskDraft

@@ -9,8 +9,8 @@ from lineclear.app import claims, messages, proposals, tasks, values
 from lineclear.app.log import audit
 from lineclear.app.ports import Caller
 from lineclear.app.waiting_in_line import claim_or_wait
+from lineclear.core.claims.granting import EXCLUSIVE, Request
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.tables import WAIT
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.core.words.refusals import Refusal

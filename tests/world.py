@@ -11,8 +11,8 @@ import pytest
 from lineclear.app import claims
 from lineclear.app.log import audit
 from lineclear.app.ports import Caller
+from lineclear.core.claims.granting import EXCLUSIVE, Request
 from lineclear.core.claims.resources import Resource, parse_resource
-from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.instants import NS_PER_MS, Instant
 from lineclear.core.log.codec import decode_body
 from lineclear.core.log.tables import LOG

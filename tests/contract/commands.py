@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from lineclear.app import claims, messages, proposals, tasks, values
 from lineclear.app.agents import heartbeat, membership
+from lineclear.app.agents.dead_agents import free_dead_agents
 from lineclear.app.log import order_of
 from lineclear.app.ports import Caller
+from lineclear.core.claims.granting import EXCLUSIVE, INTENT, SHARED, Request
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import EXCLUSIVE, INTENT, SHARED, Request
 from lineclear.core.claims.strategies import SINGLE_WRITER, Rule
 from lineclear.core.tasks.lists import TaskDraft
 from tests.world import Graveyard
@@ -128,7 +129,7 @@ def leave(door: Door) -> Any:
 
 
 def bury(door: Door) -> Any:
-    return sorted(membership.bury(door.store, door.caller, door.liveness))
+    return sorted(free_dead_agents(door.store, door.caller, door.liveness))
 
 
 # -- values, proposals ------------------------------------------------------------------------

@@ -60,8 +60,8 @@ def test_a_new_boot_begins_an_epoch(
         pytest.skip("only a server's clock goes on in another history")
     from lineclear.app import claims
     from lineclear.app.ports import NobodyDies
+    from lineclear.core.claims.granting import EXCLUSIVE, Request
     from lineclear.core.claims.resources import parse_resource
-    from lineclear.core.claims.rules import EXCLUSIVE, Request
 
     clock.boot = before
     old = engine.open(clock)

@@ -10,8 +10,8 @@ from lineclear.app import claims
 from lineclear.app.log import audit
 from lineclear.app.messages import inbox
 from lineclear.app.ports import Caller
+from lineclear.core.claims.granting import EXCLUSIVE, Request
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.tables import CLAIM, LOG, WAIT
 from tests.contract.three_engines import Engine
 from tests.world import HOUR_MS, FakeClock, Graveyard, refused

@@ -18,8 +18,8 @@ import pytest
 
 from lineclear.app import claims, messages
 from lineclear.app.ports import Caller, NobodyDies
+from lineclear.core.claims.granting import EXCLUSIVE, INTENT, Request
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import EXCLUSIVE, INTENT, Request
 from lineclear.core.log.tables import LOG
 from lineclear.hook import answering
 from lineclear.hook.answering import Situation

@@ -10,7 +10,7 @@ import pytest
 
 from lineclear.app.claims import ask
 from lineclear.app.ports import Caller
-from lineclear.core.claims.rules import EXCLUSIVE, Request
+from lineclear.core.claims.granting import EXCLUSIVE, Request
 from lineclear.core.words.refusals import Refusal
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.starting import init_repo

@@ -8,7 +8,7 @@ import shutil
 from lineclear.app.claims import ask
 from lineclear.app.log import audit
 from lineclear.app.ports import Caller
-from lineclear.core.claims.rules import EXCLUSIVE, Request
+from lineclear.core.claims.granting import EXCLUSIVE, Request
 from lineclear.core.words.refusals import Refusal
 from lineclear.wiring.copies import backup, copy_store
 from lineclear.wiring.repo import Repo, open_repo

@@ -12,8 +12,8 @@ import pytest
 from lineclear.app import claims, tasks
 from lineclear.app.ports import Caller
 from lineclear.app.queue.runner import Runner
+from lineclear.core.claims.granting import INTENT, Request
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import INTENT, Request
 from lineclear.core.log.tables import Candidate, Landing
 from lineclear.core.queue.landing_results import Landed, SentBack
 from lineclear.git import landing as git_landing

@@ -9,8 +9,8 @@ import pytest
 from lineclear.app import claims
 from lineclear.app.ports import Caller
 from lineclear.app.queue.trial_landing import BranchCheck
+from lineclear.core.claims.granting import EXCLUSIVE, Request
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.tables import CHECK_RECORD
 from lineclear.core.queue.landing_results import Landed, SentBack
 from lineclear.wiring import queue as wired

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lineclear.core.log.tables import Task
-from lineclear.core.runs import states
+from lineclear.core.runs import ends
 from lineclear.core.runs.budgets import (
     Amount,
     BudgetLimits,
@@ -18,8 +18,8 @@ from lineclear.core.runs.budgets import (
     total,
 )
 from lineclear.core.runs.digests import normal_digest, normal_result
-from lineclear.core.runs.ending import MOST_REASON_CHARS, STOPS, EndFacts, judge
 from lineclear.core.runs.first_prompt import LEAST_BYTES, Earlier, Letter, Nearby, PromptFacts, compose
+from lineclear.core.runs.judging_ends import MOST_REASON_CHARS, STOPS, EndFacts, judge
 from lineclear.core.runs.loops import LoopWatch
 from lineclear.core.tasks.assignment import TaskWorker, blocked_forever, can_do, choose_starts
 from tests.call_sequences import all_cases, play
@@ -140,10 +140,10 @@ FACTS = st.builds(
 @given(FACTS)
 def test_every_end_has_a_name_and_a_short_reason(facts: EndFacts) -> None:
     how, reason = judge(facts)
-    assert how in states.ENDS
+    assert how in ends.ENDS
     assert 0 < len(reason) <= MOST_REASON_CHARS
     assert reason.isprintable()
-    if how == states.DONE:
+    if how == ends.DONE:
         assert facts.exit_code in (0, None)
         assert facts.end_ok is not False
         assert not any((facts.stopped_by, facts.start_error, facts.is_worktree_gone, facts.main_moved_to))

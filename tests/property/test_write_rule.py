@@ -24,7 +24,7 @@ from lineclear.app.ports import Caller, NobodyDies
 from lineclear.app.queue import phases
 from lineclear.core.agents.hooks import BEFORE_EDIT, HookCall
 from lineclear.core.agents.names import is_family
-from lineclear.core.claims.rules import EXCLUSIVE, INTENT
+from lineclear.core.claims.granting import EXCLUSIVE, INTENT
 from lineclear.core.claims.strategies import (
     ISOLATED,
     LOCKED,

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from lineclear.app.agents.membership import ensure_agent, free_agent
+from lineclear.app.agents.dead_agents import free_agent
+from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.free_text import check_words
 from lineclear.app.operations import once
 from lineclear.core.agents.names import is_family
-from lineclear.core.claims.resources import ancestors, overlaps
-from lineclear.core.claims.rules import (
+from lineclear.core.claims.granting import (
     EXCLUSIVE,
     INTENT,
     MODES,
     SHARED,
     Request,
-    claim_expired,
-    claim_released,
-    claim_taken_over,
     decide_claim,
     excludes,
     find_cycle,
     has_copies,
-    is_over,
-    overlap_with,
-    resource_of,
-)  # fmt: skip
+)
+from lineclear.core.claims.leases import claim_expired, claim_released, claim_taken_over, is_over
+from lineclear.core.claims.resources import ancestors, overlap_with, overlaps, resource_of
 from lineclear.core.claims.strategies import SINGLE_WRITER, strategy_for
 from lineclear.core.instants import show_wall
 from lineclear.core.log.events import Draft
@@ -39,8 +35,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Liveness, Store, Tx, View
+    from lineclear.core.claims.granting import Answer, Blocker
     from lineclear.core.claims.resources import Resource
-    from lineclear.core.claims.rules import Answer, Blocker
     from lineclear.core.claims.strategies import Rule, Sharing
     from lineclear.core.log.queries import Question
     from lineclear.core.log.tables import Claim, Fence, Wait

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from lineclear.app.agents.membership import bury
+from lineclear.app.agents.dead_agents import free_dead_agents
 from lineclear.app.agents.tokens import list_tokens, verify
 from lineclear.app.log import audit
 from lineclear.app.setup.planning import plan_install
@@ -189,7 +189,7 @@ def check_leftovers(
 ) -> Answers:
     """Find lock files of ended processes; with `fix` remove them, and free what dead agents hold."""
     if fix:
-        freed = bury(store, caller(), liveness)
+        freed = free_dead_agents(store, caller(), liveness)
         if freed:
             yield OK, f"freed what dead agents held: {', '.join(freed)}"
     ended = bonds.ended()

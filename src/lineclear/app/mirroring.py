@@ -14,8 +14,10 @@ from lineclear.app.ports import Caller
 from lineclear.app.status import show_wait
 from lineclear.core.agents.names import agent_name
 from lineclear.core.claims.coordination import write_coordination
+from lineclear.core.claims.granting import EXCLUSIVE
+from lineclear.core.claims.leases import is_over
 from lineclear.core.claims.lock_files import Lock
-from lineclear.core.claims.rules import EXCLUSIVE, is_over, resource_of
+from lineclear.core.claims.resources import resource_of
 from lineclear.core.log.tables import AGENT, CLAIM, TASK, TASK_DEP, WORKTREE, split_names
 from lineclear.core.tasks import page as task_page
 from lineclear.core.tasks.lists import read_markdown

@@ -11,7 +11,8 @@ from lineclear.app.operations import once
 from lineclear.app.queue.phases import candidate_of, phase_of
 from lineclear.app.write_facts import refuse_write
 from lineclear.core.agents.names import is_family
-from lineclear.core.claims.rules import EXCLUSIVE, resource_of
+from lineclear.core.claims.granting import EXCLUSIVE
+from lineclear.core.claims.resources import resource_of
 from lineclear.core.claims.strategies import strategy_for
 from lineclear.core.claims.write_rule import ACCEPTANCE, Write
 from lineclear.core.json_text import canonical, parse_json

@@ -13,8 +13,8 @@ from lineclear.app.queue.phases import show_brief as show_phase
 from lineclear.app.runs.records import LIVE as LIVE_RUNS
 from lineclear.app.runs.records import live_runs, show_run
 from lineclear.app.tasks import show_brief, show_task
-from lineclear.core.claims.resources import overlaps
-from lineclear.core.claims.rules import is_over, resource_of
+from lineclear.core.claims.leases import is_over
+from lineclear.core.claims.resources import overlaps, resource_of
 from lineclear.core.claims.strategies import rules_inside, strategy_for
 from lineclear.core.instants import show_wall
 from lineclear.core.log.queries import any_of, by_index, by_key

@@ -10,8 +10,7 @@ from lineclear.app.free_text import check_words
 from lineclear.app.operations import once
 from lineclear.core.agents.names import is_family, task_id
 from lineclear.core.claims.paths import normalise
-from lineclear.core.claims.resources import overlaps
-from lineclear.core.claims.rules import resource_of
+from lineclear.core.claims.resources import overlaps, resource_of
 from lineclear.core.instants import show_wall
 from lineclear.core.log.codec import decode_body
 from lineclear.core.log.events import Draft

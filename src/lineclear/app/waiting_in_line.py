@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Listener, Liveness, Store
-    from lineclear.core.claims.rules import Request
+    from lineclear.core.claims.granting import Request
 
 # A ring may be lost, so every waiter also looks this often.
 POLL_S = 0.25

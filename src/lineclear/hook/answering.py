@@ -1,12 +1,12 @@
 """Handles one call of a client's hook: reads the client's JSON, and answers in the client's own protocol.
 
 Used by a process for a single call (entry.py) and by a server (serving.py), which bring the time limit, the
-streams and the environment.
+streams and the environment. An error of ours is handled in on_error.py.
 """
 
 from __future__ import annotations
 
-import os
+from lineclear.hook import on_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from lineclear.clients.registry import HookModule
     from lineclear.core.agents.hooks import HookCall
-    from lineclear.core.claims.rules import Request
+    from lineclear.core.claims.granting import Request
     from lineclear.settings import Settings
     from lineclear.wiring.repo import Repo
     from lineclear.wiring.store_pool import StorePool
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 MOST_INPUT_BYTES = 16 << 20
 # Making a worktree may include the project's own set-up commands.
 WORKTREE_LIMIT_S = 570.0
-ERROR_LOG, MOST_LOG_BYTES = "hook-errors.log", 64 * 1024
 
 
 class Elsewhere(Exception):
@@ -132,7 +131,7 @@ def plain_worktree(now: Situation) -> bytes:
         reply.path = make_plain_worktree(now.layout, now.call.name)
         return now.hooking.write_answer(now.event, reply)
     except BaseException as error:  # noqa: BLE001  as in after_error
-        return after_error(now, error)[0]
+        return on_error.after_error(now, error)[0]
 
 
 def publish(now: Situation) -> None:
@@ -147,53 +146,3 @@ def publish(now: Situation) -> None:
         publish_quietly(repo, wait_s=0)
     finally:
         repo.close()
-
-
-# -- errors -----------------------------------------------------------------------------------
-
-
-def after_error(now: Situation, error: BaseException) -> tuple[bytes, int]:
-    """Log the error. The call passes, or an edit is denied with a reason if the settings say "closed"."""
-    try:
-        log(now, error)
-        if now.hooking is not None and _is_closed(now):
-            from lineclear.core.agents.hooks import HookAnswer
-            from lineclear.core.words.refusals import refuse
-
-            words = str(refuse("hook.failed", error=type(error).__name__))
-            return now.hooking.write_answer(now.event, HookAnswer(is_denied=True, reason=words)), 0
-    except BaseException:  # noqa: BLE001  our error must never stop an agent
-        pass
-    return b"", 0
-
-
-def _is_closed(now: Situation) -> bool:
-    from lineclear.core.agents.hooks import BEFORE_EDIT
-
-    is_edit = now.call is not None and now.call.event == BEFORE_EDIT
-    return is_edit and now.settings is not None and now.settings.hooks_on_error == "closed"
-
-
-def log(now: Situation, error: BaseException) -> None:
-    from lineclear.core.words.refusals import shorten
-
-    if now.layout is None:
-        return
-    from time import gmtime, strftime
-
-    trace, place = error.__traceback__, ""
-    while trace is not None:
-        name = trace.tb_frame.f_code.co_filename.rpartition("/")[2]
-        place = f"{name}:{trace.tb_lineno}"
-        trace = trace.tb_next
-    at = strftime("%Y-%m-%dT%H:%M:%SZ", gmtime())
-    words = shorten(f"{type(error).__name__}: {error}", 300)
-    line = f"{at} {shorten(f'{now.client} {now.event}', 60)} {place} {words}\n".encode("utf-8", "replace")
-    path = f"{now.layout.common_dir}/lineclear/{ERROR_LOG}"
-    if os.path.exists(path) and os.path.getsize(path) > MOST_LOG_BYTES:
-        os.replace(path, path + ".old")
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    try:
-        os.write(fd, line)
-    finally:
-        os.close(fd)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from lineclear.hook import answering
+from lineclear.hook import answering, on_error
 from lineclear.hook.answering import MOST_INPUT_BYTES, Situation
 
 TYPE_CHECKING = False
@@ -37,7 +37,7 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
         _limit_time(0)
     except BaseException as error:  # noqa: BLE001  the one boundary: our error must never stop an agent
         _stop_clock()
-        output, code = answering.after_error(now, error)
+        output, code = on_error.after_error(now, error)
     if now.hooking is None:
         os.write(2, f"lineclear hook: unknown client {argv[0]!r}\n".encode("utf-8", "replace")[:300])
     if not output and answering.is_worktree_wanted(now):
@@ -68,7 +68,7 @@ def _publish(now: Situation) -> None:
     except BaseException as error:  # noqa: BLE001  as in main
         _stop_clock()
         try:
-            answering.log(now, error)
+            on_error.log(now, error)
         except OSError:
             pass
 

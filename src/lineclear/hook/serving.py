@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from lineclear.hook import answering
+from lineclear.hook import answering, on_error
 from lineclear.hook.answering import Elsewhere, Situation
 from lineclear.wiring.store_pool import StorePool
 
@@ -43,7 +43,7 @@ class Hooks:
         except Elsewhere:
             raise
         except Exception as error:  # noqa: BLE001  the boundary of this surface
-            output, code = answering.after_error(now, error)
+            output, code = on_error.after_error(now, error)
         if not output and answering.is_worktree_wanted(now):
             output = answering.plain_worktree(now)
         if now.mirror is not None and now.mirror.is_stale:
@@ -58,4 +58,4 @@ def _publish(now: Situation) -> None:
     try:
         answering.publish(now)
     except Exception as error:  # noqa: BLE001  the answer was already given
-        answering.log(now, error)
+        on_error.log(now, error)

@@ -6,6 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from lineclear.core.claims.granting import EXCLUSIVE
 from lineclear.core.claims.lock_files import (
     MOST_READ_BYTES,
     SUFFIX,
@@ -15,7 +16,6 @@ from lineclear.core.claims.lock_files import (
     read_foreign,
     write_lock,
 )
-from lineclear.core.claims.rules import EXCLUSIVE
 from lineclear.core.words.refusals import refuse
 from lineclear.mirror.files import create, read_small, remove, replace
 from lineclear.wiring.mirroring import LOCKS, live_trees, parts_on
@@ -23,9 +23,9 @@ from lineclear.wiring.mirroring import LOCKS, live_trees, parts_on
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lineclear.core.claims.granting import Request
     from lineclear.core.claims.lock_files import Lock
     from lineclear.core.claims.resources import Resource
-    from lineclear.core.claims.rules import Request
     from lineclear.wiring.mirroring import Tree
     from lineclear.wiring.repo import Repo
 

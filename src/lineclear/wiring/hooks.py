@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller
     from lineclear.core.agents.hooks import HookAnswer, HookCall
-    from lineclear.core.claims.rules import Request
+    from lineclear.core.claims.granting import Request
     from lineclear.git.layout import Layout
     from lineclear.settings import Settings
     from lineclear.wiring.store_pool import StorePool

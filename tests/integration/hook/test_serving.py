@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lineclear.core.claims.rules import EXCLUSIVE
+from lineclear.core.claims.granting import EXCLUSIVE
 from lineclear.core.log.tables import CLAIM
 from lineclear.hook.serving import Elsewhere
 from lineclear.host.heartbeats import PresenceFiles

@@ -11,8 +11,8 @@ import psycopg
 
 from lineclear.app import claims
 from lineclear.app.ports import Caller, NobodyDies
+from lineclear.core.claims.granting import EXCLUSIVE, Request
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.events import Draft
 from lineclear.store.postgres.engine import PostgresStore
 from lineclear.store.postgres.session import PostgresSession

@@ -14,8 +14,8 @@ import pytest
 from lineclear.app import claims
 from lineclear.app.log import audit
 from lineclear.app.ports import Caller, NobodyDies
+from lineclear.core.claims.granting import EXCLUSIVE, Request
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.log.epochs import EPOCH_STEP
 from lineclear.core.log.tables import LOG
 from lineclear.core.words.refusals import Refusal

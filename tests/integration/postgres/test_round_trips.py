@@ -140,7 +140,7 @@ CLAIMING = """
 import json, sys
 from lineclear.app import claims
 from lineclear.app.ports import Caller, NobodyDies
-from lineclear.core.claims.rules import EXCLUSIVE, Request
+from lineclear.core.claims.granting import EXCLUSIVE, Request
 from lineclear.core.claims.resources import parse_resource
 from lineclear.store.postgres.engine import PostgresStore
 

@@ -11,7 +11,7 @@ from lineclear.app.claims import MOST_NOTE, MOST_RESOURCES, TICKET_TTL_MS, refus
 from lineclear.app.messages import inbox
 from lineclear.app.ports import Caller
 from lineclear.app.write_facts import refuse_write
-from lineclear.core.claims.rules import EXCLUSIVE, INTENT, SHARED, Request
+from lineclear.core.claims.granting import EXCLUSIVE, INTENT, SHARED, Request
 from lineclear.core.claims.strategies import Rule
 from lineclear.core.claims.write_rule import COMMIT, Write
 from lineclear.core.log.tables import AGENT, CLAIM, WAIT

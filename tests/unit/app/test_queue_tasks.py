@@ -9,8 +9,8 @@ import pytest
 from lineclear.app import claims, tasks
 from lineclear.app.ports import Caller
 from lineclear.app.queue import candidates
+from lineclear.core.claims.granting import EXCLUSIVE, INTENT, Request
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import EXCLUSIVE, INTENT, Request
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import TASK, Task
 from lineclear.core.tasks.lists import TaskDraft

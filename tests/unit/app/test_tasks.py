@@ -9,7 +9,7 @@ import pytest
 from lineclear.app import task_lists, tasks
 from lineclear.app.ports import Caller
 from lineclear.app.runs import records
-from lineclear.core.claims.rules import INTENT
+from lineclear.core.claims.granting import INTENT
 from lineclear.core.log.tables import TASK, Task
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.core.tasks.states import ACCEPTED, CANCELLED, FAILED, MERGED, OPEN, TAKEN

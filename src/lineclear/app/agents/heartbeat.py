@@ -4,7 +4,7 @@ it."""
 from __future__ import annotations
 
 from lineclear.app.claims import live_waits, makes_way
-from lineclear.core.claims.rules import is_over
+from lineclear.core.claims.leases import is_over
 from lineclear.core.log.queries import any_of, by_index
 from lineclear.core.log.tables import CLAIM, TASK, WAIT
 from lineclear.core.tasks.states import TAKEN

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lineclear.app.agents.membership import dead_agents, free_agent
+from lineclear.app.agents.dead_agents import dead_agents, free_agent
 from lineclear.app.runs.records import live_runs
 from lineclear.app.tasks import is_gone
-from lineclear.core.claims.rules import end_lapsed as end_lapsed_claims
+from lineclear.core.claims.leases import end_lapsed as end_lapsed_claims
 from lineclear.core.log.tables import CLAIM, TASK
 from lineclear.core.tasks.states import TAKEN
 from lineclear.core.tasks.states import end_lapsed as end_lapsed_tasks

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from lineclear.app.agents.dead_agents import free_agent
 from lineclear.app.operations import once
 from lineclear.core.agents.identity import COUNTING, next_name
-from lineclear.core.claims.rules import claim_released
 from lineclear.core.log.events import Draft
 from lineclear.core.log.queries import any_of
-from lineclear.core.log.tables import AGENT, CLAIM, LOG, TASK, WAIT, WORKTREE
-from lineclear.core.tasks.states import TAKEN, give_back
+from lineclear.core.log.tables import AGENT, LOG, WORKTREE
 from lineclear.core.words.refusals import not_found, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
-    from lineclear.app.ports import Caller, Liveness, Presence, Store, Tx, View
+    from lineclear.app.ports import Caller, Presence, Store, Tx, View
     from lineclear.core.log.tables import Agent
 
 # A session that was silent for so long counts as dead when a new one asks for its place.
@@ -150,40 +148,3 @@ def leave(store: Store, caller: Caller, name: str, why: str) -> dict[str, Any]:
         return {"agent": name, "freed": free_agent(tx, name, why)}
 
     return once(store, caller, "agent leave", {"name": name, "why": why}, work)
-
-
-def free_agent(tx: Tx, name: str, why: str) -> list[str]:
-    freed = []
-    for claim in tx.pick(CLAIM, "key", (name,)):
-        tx.append(claim_released(claim, why))
-        freed.append(claim.resource)
-    for wait in tx.scan(WAIT, "key"):
-        if wait.agent == name:
-            tx.append(Draft("WaitEnded", f"wait:{wait.ticket}", ticket=wait.ticket, why="gone"))
-    for task in tx.scan(TASK, "ready", (TAKEN,)):
-        if task.agent == name:
-            tx.append(give_back(task, f"{name} is gone"))
-            freed.append(f"T-{task.id}")
-    tx.append(Draft("AgentLeft", f"agent:{name}", why=why))
-    return freed
-
-
-def bury(store: Store, caller: Caller, liveness: Liveness) -> list[str]:
-    """Free every agent that was bound to a process of this host which has died; returns their names. Agents
-    without a bond live by their leases."""
-    dead = store.read(lambda view: dead_agents(view, liveness.is_dead))
-    if not dead:
-        return []
-
-    def work(tx: Tx) -> list[str]:
-        still = [agent for agent in dead_agents(tx, liveness.is_dead) if agent in dead]
-        for name in still:
-            free_agent(tx, name, "gone")
-        return still
-
-    return store.transact(caller, work)
-
-
-def dead_agents(view: View, is_dead: Callable[[str], bool]) -> list[str]:
-    bound = [agent for agent in view.scan(AGENT, "key") if agent.state == "here" and agent.bond]
-    return [agent.name for agent in bound if is_dead(agent.bond)]

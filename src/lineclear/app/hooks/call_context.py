@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Caller, Liveness, Presence, Tx
     from lineclear.core.agents.hooks import HookAnswer, HookCall
     from lineclear.core.agents.identity import Signs
-    from lineclear.core.claims.rules import Request
+    from lineclear.core.claims.granting import Request
     from lineclear.core.claims.strategies import Rule
 
 # How long an agent counts as present after its last sign of life.

@@ -6,7 +6,8 @@ from lineclear.app.claims import ask_in, fences_near, holders
 from lineclear.app.hooks.judging import SHORT_MS
 from lineclear.core.agents.hooks import MOST_PATHS, newcomer
 from lineclear.core.agents.names import is_family
-from lineclear.core.claims.rules import EXCLUSIVE, INTENT, Request, claim_released, is_over
+from lineclear.core.claims.granting import EXCLUSIVE, INTENT, Request
+from lineclear.core.claims.leases import claim_released, is_over
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import CLAIM, TASK
 from lineclear.core.tasks.states import TAKEN

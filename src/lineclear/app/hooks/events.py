@@ -16,7 +16,8 @@ from lineclear.code.outline import symbol_at
 from lineclear.core.agents import hooks
 from lineclear.core.agents.hooks import HookAnswer
 from lineclear.core.agents.names import is_family
-from lineclear.core.claims.rules import EXCLUSIVE, is_over
+from lineclear.core.claims.granting import EXCLUSIVE
+from lineclear.core.claims.leases import is_over
 from lineclear.core.claims.strategies import LOCKED, OPTIMISTIC, READ_ONLY, SINGLE_WRITER, strategy_for
 from lineclear.core.log.tables import AGENT, CLAIM, TASK
 from lineclear.core.tasks.states import TAKEN

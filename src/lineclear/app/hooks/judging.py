@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from lineclear.app.write_facts import judge as judge_write
 from lineclear.app.write_facts import tree_of
-from lineclear.core.claims.rules import EXCLUSIVE, INTENT, Blocker, Request
+from lineclear.core.claims.granting import EXCLUSIVE, INTENT, Blocker, Request
 from lineclear.core.claims.strategies import LOCKED, strategy_for
 from lineclear.core.claims.write_rule import EDIT, Write, touches_anything
 from lineclear.core.words.computed.claims import claim_held

@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from lineclear.app.ports import Caller, Liveness, Presence, Store
+    from lineclear.core.claims.granting import Request
     from lineclear.core.claims.resources import Resource
-    from lineclear.core.claims.rules import Request
     from lineclear.core.claims.strategies import Rule
     from lineclear.core.instants import Instant
 

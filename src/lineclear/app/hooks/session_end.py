@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.core.claims.rules import INTENT, claim_released, is_over, resource_of
+from lineclear.core.claims.granting import INTENT
+from lineclear.core.claims.leases import claim_released, is_over
+from lineclear.core.claims.resources import resource_of
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import AGENT, CLAIM
 

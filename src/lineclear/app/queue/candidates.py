@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.operations import once
-from lineclear.core.claims.rules import INTENT, claim_released, resource_of
+from lineclear.app.queue.sending_back import send_back, task_of
 from lineclear.core.log.codec import event_of
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import (
     CANDIDATE,
     CHECK_RECORD,
-    CLAIM,
     LOG,
     MODE,
     TASK,
     TASK_DEP,
     VERDICT,
-    WORKTREE,
     split_ids,
 )
 from lineclear.core.queue.candidates import (
@@ -47,7 +45,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller, Store, Tx, View
     from lineclear.app.queue.ports import EndedCheck
-    from lineclear.core.log.tables import Candidate, Claim, Task
+    from lineclear.core.log.tables import Candidate, Task
 
 OPEN, PAUSED = "open", "paused"
 
@@ -210,7 +208,7 @@ def drop(store: Store, caller: Caller, number: int, why: str) -> dict[str, Any]:
         ensure_agent(tx, caller)
         row = _own(tx, caller, number, "drop")
         tx.append(Draft("CandidateDropped", show_number(number), id=number, why=why))
-        task = _task_of(tx, row)
+        task = task_of(tx, row)
         if task is not None:
             tx.append(
                 give_back(task, f"its candidate was dropped by {caller.name}" + (f": {why}" if why else ""))
@@ -284,53 +282,6 @@ def _own(view: View, caller: Caller, number: int, verb: str) -> Candidate:
 # -- for the runner -------------------------------------------------------------------------------
 
 
-def send_back(
-    tx: Tx, row: Candidate, kind: str, why: str, *, files: Sequence[str] = (), others: Sequence[int] = (),
-    output: str = "",
-) -> None:  # fmt: skip
-    """End the candidate. Its task gets its next attempt, or fails if that was the last one."""
-    tx.append(
-        Draft(
-            "CandidateSentBack",
-            show_number(row.id),
-            id=row.id,
-            kind=kind,
-            why=why,
-            files=list(files),
-            others=list(others),
-            output=output,
-        )
-    )
-    task = _task_of(tx, row)
-    if task is not None:
-        tx.append(give_back(task, why))
-
-
-def end_task(tx: Tx, row: Candidate, text: str, touched: Sequence[str] = ()) -> None:
-    """Mark the candidate's task as merged, if it is still handed over. Release the claims made for the task,
-    and the author's intents on the files that landed (`touched`)."""
-    task = _task_of(tx, row)
-    if task is not None:
-        tx.append(Draft("TaskNoted", show_id(task.id), id=task.id, text=text))
-        tx.append(Draft("TaskMerged", show_id(task.id), id=task.id))
-    if not row.task and not row.agent:
-        return
-    landed = set(touched)
-    trees = {tree.name for tree in tx.scan(WORKTREE, "key") if tree.branch == row.branch}
-    for claim in tx.scan(CLAIM, "key"):
-        if (row.task and claim.task == row.task) or _is_landed(claim, row, landed, trees):
-            tx.append(claim_released(claim, "landed"))
-
-
-def _is_landed(claim: Claim, row: Candidate, landed: set[str], trees: set[str]) -> bool:
-    """Is it an intent on a file that landed, by the candidate's author or its sub-agent, in its worktree?"""
-    if claim.mode != INTENT or not row.agent or not f"{claim.agent}/".startswith(f"{row.agent}/"):
-        return False
-    resource = resource_of(claim.resource)
-    is_its_copy = not trees or claim.tree in trees
-    return is_its_copy and resource.kind in ("file", "symbol") and resource.path in landed
-
-
 def remember_checks(store: Store, caller: Caller, results: Sequence[EndedCheck], ids: Sequence[int]) -> None:
     """Store how checks ended, with the candidates that were in the tree. A check that passed is not run
     again on that tree."""
@@ -370,13 +321,6 @@ def landed_as(view: View, commit: str, most: int) -> Candidate | None:
     """The candidate whose landing made this commit, among the newest `most` landings."""
     rows = view.scan(CANDIDATE, "state", (LANDED,), reverse=True, limit=most)
     return next((row for row in rows if row.commit == commit), None)
-
-
-def _task_of(view: View, row: Candidate) -> Task | None:
-    """The candidate's task, if nobody has ended, returned or taken it again since."""
-    task = view.get(TASK, (row.task,)) if row.task else None
-    is_same = task is not None and task.state == HANDED_OVER and task.attempt == row.attempt
-    return task if is_same else None
 
 
 # -- look -----------------------------------------------------------------------------------------

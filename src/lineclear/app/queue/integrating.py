@@ -18,7 +18,7 @@ from lineclear.app.queue.lock_making import made_of, notes_of, remake_beside
 from lineclear.app.queue.merge_trees import merge_two_trees
 from lineclear.app.queue.phases import candidate_of, frozen_proposals, phase_of
 from lineclear.app.tasks import append_task
-from lineclear.core.claims.rules import resource_of
+from lineclear.core.claims.resources import resource_of
 from lineclear.core.claims.strategies import strategy_for
 from lineclear.core.json_text import parse_json
 from lineclear.core.log.tables import CANDIDATE, PROPOSAL, TASK, TASK_DEP, split_names

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lineclear.app.claims import ask
+from lineclear.core.claims.granting import EXCLUSIVE, Request
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.core.words.row import HELD
 from lineclear.merge.next_migration import PARENT, next_migration

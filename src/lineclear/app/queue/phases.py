@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.operations import once
-from lineclear.core.claims.rules import resource_of
+from lineclear.core.claims.resources import resource_of
 from lineclear.core.claims.strategies import strategy_for
 from lineclear.core.instants import show_wall
 from lineclear.core.log.codec import decode_body

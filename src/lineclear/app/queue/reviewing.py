@@ -12,6 +12,7 @@ from lineclear.app.ports import Caller
 from lineclear.app.queue import candidates as queue
 from lineclear.app.queue.overview import is_unreviewed
 from lineclear.app.queue.runner import QueueNews
+from lineclear.app.queue.sending_back import send_back
 from lineclear.core.log.tables import TASK
 from lineclear.core.queue import landing_results as words
 from lineclear.core.queue.candidates import BY_CONFLICT, BY_GONE, LIVE, SENT_BACK, WAITING
@@ -100,7 +101,7 @@ def _send_back(
         now = queue.known(tx, row.id)
         is_same = now.state in LIVE and now.tip == row.tip
         if is_same:
-            queue.send_back(tx, now, kind, why, files=files)
+            send_back(tx, now, kind, why, files=files)
         return is_same
 
     return store.transact(caller, work)

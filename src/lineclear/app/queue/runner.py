@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.queue import candidates as queue
+from lineclear.app.queue.sending_back import end_task, send_back
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import CANDIDATE, LANDING, TASK, split_ids, split_names
 from lineclear.core.queue import landing_results as words
@@ -335,7 +336,7 @@ class Runner:
         if row.state not in LIVE:
             return None
         tx.append(Draft("CandidateLanded", show_number(number), id=number, commit=commit, how=how))
-        queue.end_task(tx, row, f"landed on {self._git.branch} as {commit[:12]}", touched)
+        end_task(tx, row, f"landed on {self._git.branch} as {commit[:12]}", touched)
         return queue.known(tx, number)
 
     def _stop_candidate(self, row: Candidate, why: str, files: list[str]) -> None:
@@ -438,9 +439,7 @@ class Runner:
             now = queue.known(tx, row.id)
             is_same = now.state in LIVE and now.tip == row.tip
             if is_same:
-                queue.send_back(
-                    tx, now, kind, why[: words.MOST_WHY], files=files, others=others, output=output
-                )
+                send_back(tx, now, kind, why[: words.MOST_WHY], files=files, others=others, output=output)
             return is_same
 
         self._done.add(row.id)

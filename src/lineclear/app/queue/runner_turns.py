@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from lineclear.app import claims
+from lineclear.core.claims.granting import EXCLUSIVE, Request
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import EXCLUSIVE, Request
 from lineclear.core.words.refusals import Refusal, refuse
 
 if TYPE_CHECKING:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lineclear.core.claims.rules import EXCLUSIVE, is_over
+from lineclear.core.claims.granting import EXCLUSIVE
+from lineclear.core.claims.leases import is_over
 from lineclear.core.log.tables import CLAIM, RUN, TASK, TASK_DEP, split_names
-from lineclear.core.runs.states import counts_as_attempt
+from lineclear.core.runs.ends import counts_as_attempt
 from lineclear.core.tasks.assignment import TaskWorker, blocked_forever, can_do, choose_starts
 from lineclear.core.tasks.states import OPEN, TAKEN, show_id
 

@@ -26,8 +26,7 @@ from lineclear.app.runs.workers import (
     slot_of,
 )
 from lineclear.core.log.tables import AGENT, RUN, TASK
-from lineclear.core.runs import ending
-from lineclear.core.runs import states as ends
+from lineclear.core.runs import ends, judging_ends, states
 from lineclear.core.runs.budgets import spent
 from lineclear.core.runs.client_events import RunEnd, Usage
 from lineclear.core.runs.first_prompt import compose
@@ -191,7 +190,9 @@ def _launch(
 def _used_in_session(view: View, task: int, session: str) -> Usage:
     """What the earlier runs of a session used: a client that resumes a session reports the totals again."""
     before = [
-        run for run in records.runs_of_task(view, task) if run.session == session and run.state == ends.ENDED
+        run
+        for run in records.runs_of_task(view, task)
+        if run.session == session and run.state == states.ENDED
     ]
     return Usage(
         sum(max(0, run.tokens_in) for run in before),
@@ -243,8 +244,8 @@ def conclude(ports: RunPorts, live: LiveRun, grace_s: float) -> Outcome:
     # Before anything builds on main: it may have moved main in its last moments.
     find_strays(ports, [live], is_end=True)
     if live.strayed and not live.stopped_by:
-        live.stopped_by, live.stop_detail = ending.BY_STRAYING, live.strayed
-    how, reason = ending.judge(_facts(ports, live, end, exit_code, is_there))
+        live.stopped_by, live.stop_detail = judging_ends.BY_STRAYING, live.strayed
+    how, reason = judging_ends.judge(_facts(ports, live, end, exit_code, is_there))
     task, run = ports.store.read(lambda view: (view.get(TASK, (live.task,)), view.get(RUN, (live.run,))))
     if task is None or run is None:
         raise RuntimeError("a run that began is not there")
@@ -280,8 +281,8 @@ def _save_last(ports: RunPorts, live: LiveRun, is_there: bool) -> tuple[RunSnaps
 
 def _facts(
     ports: RunPorts, live: LiveRun, end: RunEnd, exit_code: int | None, is_there: bool
-) -> ending.EndFacts:
-    return ending.EndFacts(
+) -> judging_ends.EndFacts:
+    return judging_ends.EndFacts(
         exit_code=exit_code,
         stopped_by=live.stopped_by,
         detail=live.stop_detail,
@@ -366,7 +367,7 @@ def _find_again(ports: RunPorts, run: Run, by_agent: dict[str, WorkerSlot], now_
     )  # fmt: skip
     live.active_ns, live.named = now_ns, (run.session, run.model)
     live.session, live.model = live.named
-    live.is_paused, live.paused_at_ns = run.state == ends.PAUSED, now_ns
+    live.is_paused, live.paused_at_ns = run.state == states.PAUSED, now_ns
     live.paused_ns = ports.store.read(lambda view: records.paused_ns(view, run))
     live.is_of_earlier_boot = ports.traces.is_of_earlier_boot(run)
     live.oom_kills_before = ports.traces.oom_kills()
@@ -379,8 +380,8 @@ def _stopped_by(live: LiveRun, run: Run) -> str:
     """Who stopped a run while there was no supervisor: the kill that came before its client was started, or a
     person who asked for it; "" if the client ended by itself."""
     if not live.group.was_started():
-        return ending.BY_INTERRUPT
-    return ending.BY_PERSON if run.asked in (records.STOP, records.STOP_HARD) else ""
+        return judging_ends.BY_INTERRUPT
+    return judging_ends.BY_PERSON if run.asked in (records.STOP, records.STOP_HARD) else ""
 
 
 def _put_back_unstarted(ports: RunPorts, idle: set[str]) -> None:

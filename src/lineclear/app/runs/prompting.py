@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from lineclear.app.claims import holders
 from lineclear.app.messages import inbox
 from lineclear.core.agents.names import is_family
-from lineclear.core.claims.resources import overlaps
-from lineclear.core.claims.rules import resource_of
+from lineclear.core.claims.resources import overlaps, resource_of
 from lineclear.core.log.codec import decode_body
 from lineclear.core.log.tables import LOG, TASK, split_names
+from lineclear.core.runs.ends import DONE
 from lineclear.core.runs.first_prompt import Earlier, Letter, Nearby, PromptFacts
-from lineclear.core.runs.states import DONE, ENDED
+from lineclear.core.runs.states import ENDED
 from lineclear.core.tasks.states import TAKEN, show_id
 
 if TYPE_CHECKING:

@@ -9,11 +9,13 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
-from lineclear.app.agents.membership import ensure_agent, free_agent
+from lineclear.app.agents.dead_agents import free_agent
+from lineclear.app.agents.membership import ensure_agent
 from lineclear.core.instants import show_wall
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import AGENT, LOG, RUN, TASK
-from lineclear.core.runs.states import DONE, ENDED, LOST, PAUSED, RUNNING, counts_as_attempt
+from lineclear.core.runs.ends import DONE, LOST, counts_as_attempt
+from lineclear.core.runs.states import ENDED, PAUSED, RUNNING
 from lineclear.core.tasks.states import TAKEN, give_back, show_id
 from lineclear.core.words.computed.tasks import task_not_yours
 from lineclear.core.words.refusals import not_found

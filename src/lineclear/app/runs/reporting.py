@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.runs.workers import LANDED, NEEDS_YOU
 from lineclear.core.log.tables import RUN, TASK
-from lineclear.core.runs import states as ends
+from lineclear.core.runs import ends
 from lineclear.core.tasks.states import FAILED, FINISHED, HANDED_OVER, show_id
 
 if TYPE_CHECKING:

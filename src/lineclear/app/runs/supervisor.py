@@ -32,9 +32,9 @@ from lineclear.app.runs.workers import (
 )
 from lineclear.core.instants import show_duration
 from lineclear.core.queue.candidates import show_number
-from lineclear.core.runs import states as ends
+from lineclear.core.runs import ends
 from lineclear.core.runs.budgets import MEMORY, breaches, show_bytes
-from lineclear.core.runs.ending import (
+from lineclear.core.runs.judging_ends import (
     BY_BUDGET,
     BY_DISK,
     BY_HANG,

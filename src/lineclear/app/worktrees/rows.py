@@ -13,7 +13,8 @@ from lineclear.app.operations import once
 from lineclear.app.ports import Caller
 from lineclear.app.queue.candidates import live_on
 from lineclear.core.agents.names import is_family
-from lineclear.core.claims.rules import INTENT, claim_released
+from lineclear.core.claims.granting import INTENT
+from lineclear.core.claims.leases import claim_released
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import CLAIM, OPERATION, RUN, TASK, WORKTREE, Worktree
 from lineclear.core.runs.states import ENDED

@@ -14,7 +14,7 @@ from lineclear.app.waiting_in_line import claim_or_wait
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import duration, task_number
 from lineclear.cli.render import TextTable
-from lineclear.core.claims.rules import EXCLUSIVE, MODES, Request
+from lineclear.core.claims.granting import EXCLUSIVE, MODES, Request
 from lineclear.core.instants import show_duration
 from lineclear.core.words.refusals import Refusal, not_found, quote, refuse
 from lineclear.core.words.row import FAILED, STALE

@@ -1,7 +1,7 @@
 """The calls of a coding agent's hooks, our answers, and the texts that its model reads.
 
 On the hook's path: pure, and cheap to import. Knows no client: clients/*/hook.py translate. Decides nothing
-about claims (core/claims/rules.py) or strategies (core/claims/strategies.py).
+about claims (core/claims/granting.py) or strategies (core/claims/strategies.py).
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from lineclear.core.words.refusals import Refusal, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 KNOWN = ("file", "symbol", "value", "row", "api", "port", "memory", "display", "clipboard")
 GLOB_NAMES = ("row", "value")
@@ -278,3 +278,39 @@ def _glob_covers(pattern: Resource, other: Resource) -> bool:
     if other.kind == "dir":
         return shape.is_open_below() and shape.matches(other.path)
     return shape.matches(other.path)
+
+
+_parsed: dict[str, Resource] = {}
+
+
+def resource_of(text: str) -> Resource:
+    """The resource of a canonical text (as stored in a row), from a cache: parsing is the slow part."""
+    found = _parsed.get(text)
+    if found is None:
+        if len(_parsed) >= 65_536:
+            _parsed.clear()
+        scheme = text.partition(":")[0]
+        found = _parsed[text] = parse_resource(text, schemes=(scheme,))
+    return found
+
+
+def overlap_with(resource: Resource) -> Callable[[str], bool]:
+    """The test "does this canonical text overlap the resource?", prepared once for many texts.
+
+    Most files near a wide glob such as `**/*.sql` have another ending: comparing it is enough for them.
+    """
+    tail = glob(resource.path).tail if resource.kind == "glob" and resource.node == "file:" else ""
+    if not tail:
+        return lambda text: overlaps(resource, resource_of(text))
+
+    def test(text: str) -> bool:
+        if (
+            text.startswith("file:")
+            and not text.endswith((tail, "/"))
+            and "*" not in text
+            and "?" not in text
+        ):
+            return False
+        return overlaps(resource, resource_of(text))
+
+    return test

@@ -19,8 +19,9 @@ On the hook's path: pure, and cheap to import.
 from __future__ import annotations
 
 from lineclear.core.agents.names import is_family
-from lineclear.core.claims.resources import covers, overlaps
-from lineclear.core.claims.rules import EXCLUSIVE, is_over, resource_of
+from lineclear.core.claims.granting import EXCLUSIVE
+from lineclear.core.claims.leases import is_over
+from lineclear.core.claims.resources import covers, overlaps, resource_of
 from lineclear.core.claims.strategies import LOCKED, READ_ONLY, SINGLE_WRITER
 from lineclear.core.words.computed.claims import write_held
 from lineclear.core.words.refusals import Refusal, refuse

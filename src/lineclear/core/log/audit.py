@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lineclear.core.agents.names import is_family
-from lineclear.core.claims.resources import ancestors, overlaps
-from lineclear.core.claims.rules import EXCLUSIVE, excludes, has_copies, resource_of
+from lineclear.core.claims.granting import EXCLUSIVE, excludes, has_copies
+from lineclear.core.claims.resources import ancestors, overlaps, resource_of
 from lineclear.core.log.events import BrokenLog
 from lineclear.core.log.fold import fold
 from lineclear.core.log.state import FoldedState

@@ -6,7 +6,7 @@ therefore jump ahead at each epoch, so that no fence is ever handed out twice.
 
 from __future__ import annotations
 
-from lineclear.core.claims.rules import claim_expired
+from lineclear.core.claims.leases import claim_expired
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import CLAIM, LOG, TASK, WAIT
 from lineclear.core.tasks.states import TAKEN, give_back

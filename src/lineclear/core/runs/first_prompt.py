@@ -49,7 +49,7 @@ class Nearby:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Earlier:
-    """An earlier attempt; `reason` continues "stopped because", see core/runs/ending.py."""
+    """An earlier attempt; `reason` continues "stopped because", see core/runs/judging_ends.py."""
 
     attempt: int
     agent: str

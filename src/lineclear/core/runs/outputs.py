@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lineclear.core.claims.resources import overlaps, parse_resource
-from lineclear.core.claims.rules import resource_of
-from lineclear.core.runs import states
+from lineclear.core.claims.resources import overlaps, parse_resource, resource_of
+from lineclear.core.runs import ends
 from lineclear.core.words.refusals import Refusal
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def conclude(problems: Sequence[Problem]) -> tuple[str, str]:
     """(how the run ends, why): done unless something fatal was found."""
     fatal = [problem for problem in problems if problem.fatal]
     if not fatal:
-        return states.DONE, ""
-    how = states.STRAYED if any(problem.kind == STRAYED for problem in fatal) else states.REJECTED
+        return ends.DONE, ""
+    how = ends.STRAYED if any(problem.kind == STRAYED for problem in fatal) else ends.REJECTED
     reason = "; ".join(problem.words for problem in fatal)
     return how, reason if len(reason) <= MOST_REASON else reason[: MOST_REASON - 3] + "..."

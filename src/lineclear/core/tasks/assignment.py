@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lineclear.core.agents.names import is_family
-from lineclear.core.claims.resources import overlaps
-from lineclear.core.claims.rules import resource_of
+from lineclear.core.claims.resources import overlaps, resource_of
 from lineclear.core.log.tables import split_names
 from lineclear.core.tasks.states import CANCELLED, FAILED, OPEN, is_fit, show_id
 from lineclear.core.words.refusals import shorten

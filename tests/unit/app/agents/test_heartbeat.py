@@ -7,7 +7,7 @@ import pytest
 from lineclear.app import tasks
 from lineclear.app.agents.heartbeat import BEAT_EVERY_NS, beat, renew
 from lineclear.app.ports import Caller
-from lineclear.core.claims.rules import INTENT
+from lineclear.core.claims.granting import INTENT
 from lineclear.core.instants import NS_PER_MS
 from lineclear.core.log.tables import CLAIM, TASK
 from lineclear.core.tasks.lists import TaskDraft

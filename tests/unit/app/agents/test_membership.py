@@ -8,6 +8,7 @@ import pytest
 
 from lineclear.app import tasks
 from lineclear.app.agents import membership as agents
+from lineclear.app.agents.dead_agents import free_dead_agents
 from lineclear.app.agents.membership import SESSION_SILENCE_MS
 from lineclear.app.ports import Caller
 from lineclear.core.log.tables import AGENT, CLAIM, TASK, WAIT, Agent
@@ -233,16 +234,16 @@ def test_nobody_is_ended_who_was_never_here(world: World) -> None:
 
 def test_an_agent_is_freed_by_the_death_of_its_process(world: World) -> None:
     busy_ann(world, bond="agent-1")
-    assert agents.bury(world.store, PAT, world.liveness) == []
+    assert free_dead_agents(world.store, PAT, world.liveness) == []
     world.liveness.dead.add("agent-1")
-    assert agents.bury(world.store, PAT, world.liveness) == ["ann"]
+    assert free_dead_agents(world.store, PAT, world.liveness) == ["ann"]
     assert (row(world, "ann").state, world.holders("src/")) == ("gone", ["bob"])
-    assert agents.bury(world.store, PAT, world.liveness) == []
+    assert free_dead_agents(world.store, PAT, world.liveness) == []
     assert world.findings() == []
 
 
 def test_an_agent_without_a_bond_lives_by_its_leases(world: World) -> None:
     busy_ann(world)
     world.liveness.dead.add("")
-    assert agents.bury(world.store, PAT, world.liveness) == []
+    assert free_dead_agents(world.store, PAT, world.liveness) == []
     assert world.holders("src/a.py") == ["ann"]

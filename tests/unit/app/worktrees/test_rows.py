@@ -12,8 +12,8 @@ from lineclear.app.ports import Caller
 from lineclear.app.queue import candidates
 from lineclear.app.worktrees import rows as worktrees
 from lineclear.app.worktrees.rows import Wanted
+from lineclear.core.claims.granting import EXCLUSIVE, INTENT, Request
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import EXCLUSIVE, INTENT, Request
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import AGENT, WORKTREE, Worktree
 from lineclear.core.words.computed.worktrees import worktree_failed

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import (
+from lineclear.core.claims.granting import (
     EXCLUSIVE,
     INTENT,
     SHARED,
@@ -15,9 +14,9 @@ from lineclear.core.claims.rules import (
     decide_claim,
     find_cycle,
     has_copies,
-    is_over,
-    resource_of,
 )
+from lineclear.core.claims.leases import is_over
+from lineclear.core.claims.resources import parse_resource, resource_of
 from lineclear.core.instants import NS_PER_MS, Instant
 from lineclear.core.log.tables import Claim, Wait, join_names
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from lineclear.core.claims.granting import EXCLUSIVE, INTENT
 from lineclear.core.claims.resources import Resource, parse_resource
-from lineclear.core.claims.rules import EXCLUSIVE, INTENT
 from lineclear.core.claims.strategies import ISOLATED, LOCKED, READ_ONLY, SINGLE_WRITER, Sharing
 from lineclear.core.claims.write_rule import (
     ACCEPTANCE,

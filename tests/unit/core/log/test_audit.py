@@ -10,6 +10,7 @@ from lineclear.app import claims, messages, proposals, task_lists, tasks, values
 from lineclear.app.agents import membership, tokens
 from lineclear.app.ports import Caller
 from lineclear.app.queue import candidates
+from lineclear.app.queue.sending_back import send_back
 from lineclear.app.runs import records
 from lineclear.core.log.audit import MOST_FINDINGS, Auditor, lost_update
 from lineclear.core.log.codec import event_of
@@ -103,7 +104,7 @@ def run_a_queue(world: World) -> None:
         tx.append(Draft("LandingEnded", "queue", id=landing, moved=True))
         tx.append(Draft("LandingBegan", "queue", **began | {"ids": [2]}))
         tx.append(Draft("CandidateStopped", "Q-2", id=2, why="in the way", files=["a.py"]))
-        candidates.send_back(tx, candidates.known(tx, 3), "conflict", "it does not fit")
+        send_back(tx, candidates.known(tx, 3), "conflict", "it does not fit")
         tx.append(Draft("PhaseBegan", "phase", phase="integrate", note=""))
 
     store.transact(PAT, land)

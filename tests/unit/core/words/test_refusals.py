@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from lineclear.core.claims.granting import EXCLUSIVE, Blocker, Request
 from lineclear.core.claims.resources import parse_resource
-from lineclear.core.claims.rules import EXCLUSIVE, Blocker, Request
 from lineclear.core.instants import Instant
 from lineclear.core.log.tables import Claim
 from lineclear.core.words import sentences

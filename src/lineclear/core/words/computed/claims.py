@@ -13,7 +13,7 @@ from lineclear.core.words.refusals import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from lineclear.core.claims.rules import Blocker, Request
+    from lineclear.core.claims.granting import Blocker, Request
     from lineclear.core.instants import Instant
     from lineclear.core.log.tables import Claim
     from lineclear.core.words.refusals import Refusal

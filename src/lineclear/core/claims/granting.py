@@ -1,17 +1,17 @@
-"""The rules for claims: which claims exclude each other, who goes first, and which waits would deadlock.
+"""Is a claim granted? Which claims exclude each other, who goes first, and which waits would deadlock.
 
 Only `exclusive` excludes. If every agent has its own copy of a file (its own worktree), an exclusive claim
 is granted over the intents of others, who get a message; in one shared tree, and for things that exist only
 once, it waits for them. A request goes behind every earlier waiter that it would exclude, so waiting is
-first come, first served. A request that would close a cycle of waiting agents is refused at once. The
-decision that notices an expired lease ends it with an event, so that a replay needs no clock.
+first come, first served. A request that would close a cycle of waiting agents is refused at once. When a
+claim ends is decided in leases.py.
 """
 
 from __future__ import annotations
 
 from lineclear.core.agents.names import is_family
-from lineclear.core.claims.paths import glob
-from lineclear.core.claims.resources import overlaps, parse_resource
+from lineclear.core.claims.leases import end_dead_tickets, end_lapsed
+from lineclear.core.claims.resources import overlaps, resource_of
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import split_names
 
@@ -26,41 +26,6 @@ if TYPE_CHECKING:
 SHARED, INTENT, EXCLUSIVE = "shared", "intent", "exclusive"
 MODES = (SHARED, INTENT, EXCLUSIVE)
 STRENGTH = {SHARED: 0, INTENT: 1, EXCLUSIVE: 2}
-
-_parsed: dict[str, Resource] = {}
-
-
-def resource_of(text: str) -> Resource:
-    """The resource of a canonical text (as stored in a row), from a cache: parsing is the slow part."""
-    found = _parsed.get(text)
-    if found is None:
-        if len(_parsed) >= 65_536:
-            _parsed.clear()
-        scheme = text.partition(":")[0]
-        found = _parsed[text] = parse_resource(text, schemes=(scheme,))
-    return found
-
-
-def overlap_with(resource: Resource) -> Callable[[str], bool]:
-    """The test "does this canonical text overlap the resource?", prepared once for many texts.
-
-    Most files near a wide glob such as `**/*.sql` have another ending: comparing it is enough for them.
-    """
-    tail = glob(resource.path).tail if resource.kind == "glob" and resource.node == "file:" else ""
-    if not tail:
-        return lambda text: overlaps(resource, resource_of(text))
-
-    def test(text: str) -> bool:
-        if (
-            text.startswith("file:")
-            and not text.endswith((tail, "/"))
-            and "*" not in text
-            and "?" not in text
-        ):
-            return False
-        return overlaps(resource, resource_of(text))
-
-    return test
 
 
 class Request:
@@ -125,10 +90,6 @@ class Answer:
         self.blockers: list[Blocker] = []
 
 
-def is_over(until_ns: int, now: Instant) -> bool:
-    return until_ns <= now.tick_ns
-
-
 def has_copies(resource: Resource) -> bool:
     """Does each worktree have its own copy? Only of files and symbols; everything else exists once."""
     return resource.scheme in ("file", "symbol")
@@ -148,40 +109,12 @@ def decide_claim(
     """Grant, renew, or name the blockers. `near` is any superset of the claims that could overlap."""
     answer = Answer()
     live = end_lapsed(near, now, is_dead, answer.ended)
-    ahead = _end_dead_tickets(request, waits, now, is_dead, answer.ended)
+    others = [wait for wait in waits if wait.ticket != request.ticket]
+    waiting = end_dead_tickets(others, now, is_dead, answer.ended)
+    ahead = [wait for wait in waiting if not request.ticket or wait.ticket < request.ticket]
     for resource in request.resources:
         _decide_one(request, resource, live, ahead, now, answer)
     return answer
-
-
-def end_lapsed(
-    claims: Iterable[Claim], now: Instant, is_dead: Callable[[str], bool], ended: list[Draft]
-) -> list[Claim]:
-    """The claims that are still held; for each other one, an event is added to `ended`."""
-    live = []
-    for claim in claims:
-        if is_over(claim.until_ns, now):
-            ended.append(claim_expired(claim))
-        elif claim.bond and is_dead(claim.bond):
-            ended.append(claim_released(claim, "gone"))
-        else:
-            live.append(claim)
-    return live
-
-
-def _end_dead_tickets(
-    request: Request, waits: list[Wait], now: Instant, is_dead: Callable[[str], bool], ended: list[Draft]
-) -> list[Wait]:
-    """The tickets ahead of ours whose owners still wait; for dead ones, an event is added to `ended`."""
-    ahead = []
-    for wait in waits:
-        if wait.ticket == request.ticket:
-            continue
-        if is_over(wait.until_ns, now) or (wait.bond and is_dead(wait.bond)):
-            ended.append(Draft("WaitEnded", f"wait:{wait.ticket}", ticket=wait.ticket, why="gone"))
-        elif not request.ticket or wait.ticket < request.ticket:
-            ahead.append(wait)
-    return ahead
 
 
 def _decide_one(
@@ -246,18 +179,6 @@ def _granted(request: Request, resource: Resource, now: Instant) -> Draft:
         bond=request.bond,
         until_ns=now.in_ms(request.ttl_ms),
     )
-
-
-def claim_expired(claim: Claim) -> Draft:
-    return Draft("ClaimExpired", claim.resource, agent=claim.agent, resource=claim.resource)
-
-
-def claim_released(claim: Claim, why: str) -> Draft:
-    return Draft("ClaimReleased", claim.resource, agent=claim.agent, resource=claim.resource, why=why)
-
-
-def claim_taken_over(claim: Claim) -> Draft:
-    return Draft("ClaimTakenOver", claim.resource, agent=claim.agent, resource=claim.resource)
 
 
 def find_cycle(

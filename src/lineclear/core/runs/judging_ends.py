@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lineclear.core.runs import states
+from lineclear.core.runs import ends
 from lineclear.core.runs.budgets import show_bytes
 from lineclear.core.words.refusals import shorten
 
@@ -27,15 +27,15 @@ BY_BUDGET, BY_MEMORY, BY_DISK, BY_LOST, BY_STRAYING = "budget", "memory", "disk"
 
 # stopped by -> (how, the reason if nothing more is known)
 STOPS: dict[str, tuple[str, str]] = {
-    BY_PERSON: (states.STOPPED, "a person stopped it"),
-    BY_INTERRUPT: (states.INTERRUPTED, "the supervisor was stopped while it was working"),
-    BY_HANG: (states.HUNG, "it gave no output, did no work and changed no file for too long"),
-    BY_LOOP: (states.LOOPED, "it kept repeating itself"),
-    BY_BUDGET: (states.BUDGET, "it used up its budget"),
-    BY_MEMORY: (states.MEMORY, "it used more memory than allowed"),
-    BY_DISK: (states.DISK, "it filled the disk"),
-    BY_LOST: (states.LOST, "its lease on the task had passed to another agent"),
-    BY_STRAYING: (states.STRAYED, "it left its worktree or branch"),
+    BY_PERSON: (ends.STOPPED, "a person stopped it"),
+    BY_INTERRUPT: (ends.INTERRUPTED, "the supervisor was stopped while it was working"),
+    BY_HANG: (ends.HUNG, "it gave no output, did no work and changed no file for too long"),
+    BY_LOOP: (ends.LOOPED, "it kept repeating itself"),
+    BY_BUDGET: (ends.BUDGET, "it used up its budget"),
+    BY_MEMORY: (ends.MEMORY, "it used more memory than allowed"),
+    BY_DISK: (ends.DISK, "it filled the disk"),
+    BY_LOST: (ends.LOST, "its lease on the task had passed to another agent"),
+    BY_STRAYING: (ends.STRAYED, "it left its worktree or branch"),
 }
 
 # Signals that have the same number on Linux and macOS.
@@ -83,12 +83,12 @@ class EndFacts:
 
 
 def judge(facts: EndFacts) -> tuple[str, str]:
-    """(how, reason). Never raises; `how` is always a key of `states.ENDS`."""
+    """(how, reason). Never raises; `how` is always a key of `ends.ENDS`."""
     for rule in RULES:
         found = rule(facts)
         if found is not None:
             return found[0], shorten(found[1], MOST_REASON_CHARS)
-    return states.DONE, "it ended well"
+    return ends.DONE, "it ended well"
 
 
 # -- what we did, or could not do -------------------------------------------------------------
@@ -97,7 +97,7 @@ def judge(facts: EndFacts) -> tuple[str, str]:
 def _could_not_start(facts: EndFacts) -> tuple[str, str] | None:
     if not facts.start_error:
         return None
-    return states.MISSING, f"{_program(facts)} could not be started: {_quoted(facts.start_error)}"
+    return ends.MISSING, f"{_program(facts)} could not be started: {_quoted(facts.start_error)}"
 
 
 def _was_silent_for_its_server(facts: EndFacts) -> tuple[str, str] | None:
@@ -110,7 +110,7 @@ def _was_stopped(facts: EndFacts) -> tuple[str, str] | None:
         return None
     why, _, which = facts.stopped_by.partition(":")
     if why not in STOPS:
-        return states.FAILED, f"it was stopped ({_quoted(facts.stopped_by)})"
+        return ends.FAILED, f"it was stopped ({_quoted(facts.stopped_by)})"
     how, words = STOPS[why]
     detail = facts.detail or which
     return how, f"{words}: {_quoted(detail, 240)}" if detail else words
@@ -120,19 +120,19 @@ def _was_stopped(facts: EndFacts) -> tuple[str, str] | None:
 
 
 def _lost_its_worktree(facts: EndFacts) -> tuple[str, str] | None:
-    return (states.STRAYED, "its worktree was gone when it ended") if facts.is_worktree_gone else None
+    return (ends.STRAYED, "its worktree was gone when it ended") if facts.is_worktree_gone else None
 
 
 def _moved_main(facts: EndFacts) -> tuple[str, str] | None:
     if not facts.main_moved_to:
         return None
-    return states.STRAYED, f"it moved main itself, to {_quoted(facts.main_moved_to, 60)}; main was put back"
+    return ends.STRAYED, f"it moved main itself, to {_quoted(facts.main_moved_to, 60)}; main was put back"
 
 
 def _left_its_branch(facts: EndFacts) -> tuple[str, str] | None:
     if not facts.head_moved_to:
         return None
-    return states.STRAYED, f"it left its branch for {_quoted(facts.head_moved_to, 80)}"
+    return ends.STRAYED, f"it left its branch for {_quoted(facts.head_moved_to, 80)}"
 
 
 # -- causes outside the client ----------------------------------------------------------------
@@ -141,25 +141,25 @@ def _left_its_branch(facts: EndFacts) -> tuple[str, str] | None:
 def _rebooted(facts: EndFacts) -> tuple[str, str] | None:
     if facts.exit_code is not None or not facts.is_rebooted or facts.end_ok:
         return None
-    return states.INTERRUPTED, "the machine restarted while it was working"
+    return ends.INTERRUPTED, "the machine restarted while it was working"
 
 
 def _program_missing(facts: EndFacts) -> tuple[str, str] | None:
     if facts.exit_code not in _NOT_RUNNABLE or facts.lines_read:
         return None
     words = "is not installed" if facts.exit_code == 127 else "cannot be run"
-    return states.MISSING, f"{_program(facts)} {words}{_said(facts)}"
+    return ends.MISSING, f"{_program(facts)} {words}{_said(facts)}"
 
 
 def _out_of_memory(facts: EndFacts) -> tuple[str, str] | None:
     number = signal_of(facts.exit_code)
     if facts.oom_kills > 0 and number == _SIGKILL:
-        return states.MEMORY, f"the system had no memory left and killed it{_peak(facts)}"
+        return ends.MEMORY, f"the system had no memory left and killed it{_peak(facts)}"
     is_over = 0 < facts.memory_limit_bytes <= facts.peak_memory_bytes
     if is_over and facts.exit_code:
-        return states.MEMORY, f"it used more memory than allowed{_peak(facts)}"
+        return ends.MEMORY, f"it used more memory than allowed{_peak(facts)}"
     if number in _BROKEN_BY_MEMORY and _mentions(facts, _MEMORY_WORDS):
-        return states.MEMORY, f"it ran out of memory{_peak(facts)}{_said(facts)}"
+        return ends.MEMORY, f"it ran out of memory{_peak(facts)}{_said(facts)}"
     return None
 
 
@@ -167,20 +167,20 @@ def _disk_full(facts: EndFacts) -> tuple[str, str] | None:
     if not facts.exit_code and facts.end_ok is not False:
         return None
     if facts.is_disk_full or _mentions(facts, _DISK_WORDS):
-        return states.DISK, f"the disk was full{_said(facts)}"
+        return ends.DISK, f"the disk was full{_said(facts)}"
     return None
 
 
 def _login(facts: EndFacts) -> tuple[str, str] | None:
     if not facts.is_login or facts.end_ok:
         return None
-    return states.LOGIN, f"{_program(facts)} is not logged in, or its login has expired{_reason(facts)}"
+    return ends.LOGIN, f"{_program(facts)} is not logged in, or its login has expired{_reason(facts)}"
 
 
 def _limited(facts: EndFacts) -> tuple[str, str] | None:
     if not facts.is_limited or facts.end_ok:
         return None
-    return states.LIMITED, f"the model's server was over its limit or unavailable{_reason(facts)}"
+    return ends.LIMITED, f"the model's server was over its limit or unavailable{_reason(facts)}"
 
 
 # -- the client itself ------------------------------------------------------------------------
@@ -193,24 +193,24 @@ def _killed(facts: EndFacts) -> tuple[str, str] | None:
     # Without the exit code in the client's own words: the signal is already named.
     said = facts.end_reason.rpartition(f"exit code {facts.exit_code}")[2].removeprefix(": ").strip()
     words = f": {_quoted(said)}" if said else _said(facts)
-    return states.CRASHED, f"{_SIGNALS.get(number, f'signal {number}')} ended it{words}"
+    return ends.CRASHED, f"{_SIGNALS.get(number, f'signal {number}')} ended it{words}"
 
 
 def _vanished(facts: EndFacts) -> tuple[str, str] | None:
     """Nobody saw the process end, and the client did not report success."""
     if facts.exit_code is not None or facts.end_ok:
         return None
-    return states.CRASHED, f"it was gone without having reported its end{_reason(facts)}"
+    return ends.CRASHED, f"it was gone without having reported its end{_reason(facts)}"
 
 
 def _said_it_failed(facts: EndFacts) -> tuple[str, str] | None:
     if facts.end_ok is not False:
         return None
-    return states.FAILED, f"it ended with an error{_reason(facts) or _exit(facts)}"
+    return ends.FAILED, f"it ended with an error{_reason(facts) or _exit(facts)}"
 
 
 def _bad_exit(facts: EndFacts) -> tuple[str, str] | None:
-    return (states.FAILED, f"it ended with an error{_exit(facts)}") if facts.exit_code else None
+    return (ends.FAILED, f"it ended with an error{_exit(facts)}") if facts.exit_code else None
 
 
 def _wrote_nothing_readable(facts: EndFacts) -> tuple[str, str] | None:
@@ -218,10 +218,10 @@ def _wrote_nothing_readable(facts: EndFacts) -> tuple[str, str] | None:
         return None
     if facts.lines_unread:
         return (
-            states.FAILED,
+            ends.FAILED,
             f"it wrote {facts.lines_unread} lines that are not in the format of {_program(facts)}",
         )
-    return states.FAILED, "it ended without any output"
+    return ends.FAILED, "it ended without any output"
 
 
 RULES: tuple[Callable[[EndFacts], tuple[str, str] | None], ...] = (
