@@ -92,18 +92,19 @@ class CloneWorktrees:
         except GitFailed:
             pass  # the list shows the rest as missing or not adopted; the caller reports the first failure
 
-    def condition(self, _name: str, path: str, /) -> rules.Condition:
+    def condition(self, name: str, path: str, /) -> rules.Condition:
         if not os.path.isdir(path) or not git_trees.name_of(path):
             return rules.Condition()
-        found = [
-            entry for entry in git_trees.list_worktrees(self.root) if os.path.realpath(entry.path) == path
-        ]
-        if not found:
-            return rules.Condition()
-        entry = found[0]
-        loose = branches.count_loose_commits(path) if not entry.branch else 0
-        lock = (entry.lock or "no reason was given") if entry.is_locked else ""
-        return rules.Condition(changed=git_trees.count_changes(path), loose_commits=loose, lock=lock)
+        try:
+            entries = git_trees.list_worktrees(self.root)
+            entry = next((entry for entry in entries if os.path.realpath(entry.path) == path), None)
+            if entry is None:
+                return rules.Condition()
+            loose = branches.count_loose_commits(path) if not entry.branch else 0
+            lock = (entry.lock or "no reason was given") if entry.is_locked else ""
+            return rules.Condition(changed=git_trees.count_changes(path), loose_commits=loose, lock=lock)
+        except GitFailed as error:
+            raise self._refusal(name, error) from error
 
     def remove(self, row: Worktree, force: bool, /) -> str:
         name = row.name.removeprefix(self._scope)

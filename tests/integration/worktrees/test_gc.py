@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.ports import Caller
+from lineclear.core.words.refusals import Refusal
 from lineclear.core.worktrees.cleanup import CleanupPlan
 from lineclear.core.worktrees.snapshots import SnapshotLimits
 from lineclear.git.layout import Layout
@@ -22,7 +23,7 @@ from lineclear.git.snapshots.taking import Snapshots
 from lineclear.wiring.gc import cleanup_in
 from lineclear.wiring.repo import Repo, open_repo
 from lineclear.wiring.starting import init_repo
-from lineclear.wiring.worktrees import salvage_at, worktrees_in
+from lineclear.wiring.worktrees import clone_worktrees, salvage_at, worktrees_in
 from tests.repository import TemporaryRepo, clean_environment
 
 LONG_AGO_S = time.time() - 100 * 86_400
@@ -102,6 +103,14 @@ def world(repo: TemporaryRepo) -> World:
 
 def kept_for(plan: CleanupPlan, key: str) -> str:
     return next(item.why for item in plan.kept if item.key == key)
+
+
+def test_a_worktree_whose_index_git_cannot_read_is_a_refusal_that_gc_lists(world: World) -> None:
+    path = world.agent("ada")
+    Path(world.repo.layout.common_dir, "worktrees", "ada", "index").write_bytes(b"no index")
+    with pytest.raises(Refusal) as refused:
+        clone_worktrees(world.repo).condition("ada", str(path))
+    assert refused.value.code == "worktree.git"
 
 
 def test_a_plan_changes_nothing(world: World) -> None:
