@@ -45,7 +45,7 @@ def names_in(source: str) -> set[str]:
 
 
 def test_the_map_answers_twenty_questions_and_draws_three_walks() -> None:
-    assert len(QUESTIONS) == section("Where is it decided?").count("? |") == 20
+    assert len(QUESTIONS) == section("Where is it decided?").count("? |") >= 20
     walks = section("Three walks").split("```")[1::2]
     assert [len(STEP.findall(walk)) >= 5 for walk in walks] == [True, True, True]
 

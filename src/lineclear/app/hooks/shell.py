@@ -1,4 +1,7 @@
-"""Judge what a shell command has changed like edits: announce allowed changes, report forbidden ones."""
+"""What a shell command has changed: find the agent's own changes among all, and judge them like edits.
+
+Allowed changes are announced, forbidden ones reported.
+"""
 
 from __future__ import annotations
 

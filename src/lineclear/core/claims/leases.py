@@ -20,18 +20,23 @@ def is_over(until_ns: int, now: Instant) -> bool:
     return until_ns <= now.tick_ns
 
 
+def is_live(claim: Claim | Wait, now: Instant, is_dead: Callable[[str], bool]) -> bool:
+    """Is it before its deadline, and is the process that it is bound to alive?"""
+    return not is_over(claim.until_ns, now) and not (claim.bond and is_dead(claim.bond))
+
+
 def end_lapsed(
     claims: Iterable[Claim], now: Instant, is_dead: Callable[[str], bool], ended: list[Draft]
 ) -> list[Claim]:
     """The claims that are still held; for each other one, an event is added to `ended`."""
     live = []
     for claim in claims:
-        if is_over(claim.until_ns, now):
-            ended.append(claim_expired(claim))
-        elif claim.bond and is_dead(claim.bond):
-            ended.append(claim_released(claim, "gone"))
-        else:
+        if is_live(claim, now, is_dead):
             live.append(claim)
+        elif is_over(claim.until_ns, now):
+            ended.append(claim_expired(claim))
+        else:
+            ended.append(claim_released(claim, "gone"))
     return live
 
 
@@ -41,10 +46,10 @@ def end_dead_tickets(
     """The tickets whose owners still wait; for each other one, an event is added to `ended`."""
     live = []
     for wait in waits:
-        if is_over(wait.until_ns, now) or (wait.bond and is_dead(wait.bond)):
-            ended.append(Draft("WaitEnded", f"wait:{wait.ticket}", ticket=wait.ticket, why="gone"))
-        else:
+        if is_live(wait, now, is_dead):
             live.append(wait)
+        else:
+            ended.append(Draft("WaitEnded", f"wait:{wait.ticket}", ticket=wait.ticket, why="gone"))
     return live
 
 

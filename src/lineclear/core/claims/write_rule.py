@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from lineclear.core.agents.names import is_family
 from lineclear.core.claims.granting import EXCLUSIVE
-from lineclear.core.claims.leases import is_over
+from lineclear.core.claims.leases import is_live
 from lineclear.core.claims.resources import covers, overlaps, resource_of
 from lineclear.core.claims.strategies import LOCKED, READ_ONLY, SINGLE_WRITER
 from lineclear.core.words.computed.claims import write_held
@@ -186,9 +186,7 @@ def _judge_holders(
 
 
 def _is_near_and_live(claim: Claim, resource: Resource, near: Near) -> bool:
-    if is_over(claim.until_ns, near.now) or (claim.bond and near.is_dead(claim.bond)):
-        return False
-    return overlaps(resource_of(claim.resource), resource)
+    return is_live(claim, near.now, near.is_dead) and overlaps(resource_of(claim.resource), resource)
 
 
 def _forbids(claim: Claim, write: Write, near: Near) -> bool:

@@ -2,7 +2,7 @@
 next.
 
 Titles, reasons, paths and output come from others: they appear in quoted lines (core/words/quoting.py),
-never in a line of ours. Pure.
+never in a line of ours. Pure. The event and the task's next attempt: app/queue/sending_back.py.
 """
 
 from __future__ import annotations

@@ -8,9 +8,11 @@ from __future__ import annotations
 DONE = "done"
 # Ends that say nothing about the work: the same attempt continues later.
 LIMITED, LOGIN, INTERRUPTED, MISSING = "limited", "login", "interrupted", "missing"
+# Another agent has the task now; that is its attempt.
+LOST = "lost"
 # Ends that use up an attempt.
 CRASHED, FAILED, HUNG, MEMORY, LOOPED, BUDGET = "crashed", "failed", "hung", "memory", "looped", "budget"
-DISK, LOST, STRAYED, REJECTED = "disk", "lost", "strayed", "rejected"
+DISK, STRAYED, REJECTED = "disk", "strayed", "rejected"
 # A person stopped it: the task goes back, and waits for that person.
 STOPPED = "stopped"
 

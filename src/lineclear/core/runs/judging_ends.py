@@ -1,4 +1,4 @@
-"""How did a run end? Facts in; one of the ends of core/runs/states.py and a clear reason out.
+"""How did a run end? Facts in; one of the ends of ends.py and a clear reason out.
 
 The rules are in one list, and the first that answers decides. What we did to the client comes before how it
 then died; leaving its worktree or branch comes before its own report; a cause outside the client (memory,
