@@ -158,8 +158,9 @@ class Runner:
         self._set_culprit_aside()
         self._build(facts)
         self._start_checks()
-        head = self._store.read(lambda view: view.head)
-        return has_results or self.runs != runs or self._can_land() or head != facts.head
+        if has_results or self.runs != runs or self._can_land():
+            return True
+        return self._store.read(lambda view: view.head) != facts.head
 
     def run(self, is_over: Callable[[], bool], wait: Callable[[float], object]) -> None:
         """Run until `is_over`; `wait` sleeps until the log may have changed."""
