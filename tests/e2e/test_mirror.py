@@ -303,6 +303,29 @@ def test_off_takes_out_exactly_what_on_put_in(line: CommandLine, repo: Temporary
     assert not (repo.path / "TASKS.md").exists()
 
 
+def test_a_page_that_was_there_before_us_is_its_authors_again(line: CommandLine, repo: TemporaryRepo) -> None:
+    page, own = repo.path / "TASKS.md", "# Mine\r\n\r\n- [ ] buy milk\r\n\r\nnot a task"
+    page.write_bytes(own.encode())
+    os.utime(page, (time.time() - 5, time.time() - 5))
+    line.ok("mirror", "--on")
+    line.ok("task", "add", "Login form")
+    assert "T-1 buy milk (open)" in page.read_text()
+    answer = line.json("mirror", "--off")
+    assert page.read_bytes() == own.encode()
+    assert answer["restored"] == [str(page)]
+    assert str(page) not in answer["removed"]
+
+    line.ok("mirror", "--on")
+    assert [task["title"] for task in line.json("task", "list")["tasks"]] == ["buy milk", "Login form"]
+    edit(page, "not a task", "a later thought")
+    line.ok("mirror", "--now")
+    line.ok("mirror", "--off")
+    kept = page.read_text()
+    assert "a later thought" in kept
+    assert "T-1 buy milk" in kept
+    assert "<!-- lineclear" not in kept
+
+
 def test_uninstall_leaves_no_file_behind(line: CommandLine, repo: TemporaryRepo) -> None:
     line.ok("mirror", "--on", "tasks", "coordination", "locks")
     line.ok("claim", "README.md")

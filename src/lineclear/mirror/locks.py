@@ -45,7 +45,7 @@ def write_locks(trees: list[Tree], locks: list[Lock], earlier: list[str]) -> tup
             except OSError as error:
                 troubles.append(f"{lock.path}{SUFFIX} in {tree.name}: {error}")
     for path in sorted(set(earlier) - set(written)):
-        if _is_ours(path):
+        if is_our_lock(path):
             remove(path)
     return written, troubles
 
@@ -73,7 +73,7 @@ def _write(root: str, path: str, data: bytes) -> bool:
     return True
 
 
-def _is_ours(path: str) -> bool:
+def is_our_lock(path: str) -> bool:
     try:
         found = read_small(path, MOST_READ_BYTES)
     except OSError:

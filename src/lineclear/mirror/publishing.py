@@ -23,7 +23,7 @@ from lineclear.mirror.files import (
     replace,
     replace_and_look,
 )
-from lineclear.mirror.locks import write_locks
+from lineclear.mirror.locks import is_our_lock, write_locks
 from lineclear.mirror.state import Base, MirrorState, note_failure
 from lineclear.wiring.mirroring import (
     COORDINATION,
@@ -235,6 +235,7 @@ class _Pass:
         notes: dict[int | str, list[str]] = {}
         is_changed = False
         for page in pages:
+            self._keep_theirs(page)
             if not page.is_edited:
                 continue
             base = parse_page(_decoded(page.base.text)) if page.base is not None else []
@@ -244,6 +245,15 @@ class _Pass:
             is_changed = is_changed or bool(edits)
             shared = merge_items(shared, base, current)
         return shared, notes, is_changed
+
+    def _keep_theirs(self, page: Page) -> None:
+        """A page that was there before us is its author's: `--off` puts back what they last wrote."""
+        name, text = page.tree.name, page.current
+        if page.where != PAGE or text is None:
+            return
+        was_there = page.published is None and task_page.MARK.encode() not in text
+        if was_there or (page.is_edited and self.state.theirs(name) is not None):
+            self.state.save_theirs(name, _encoded(task_page.without_our_lines(_decoded(text))))
 
     def _carry_out(
         self, page: Page, current: list[Item], edits: list[Edit], notes: dict[int | str, list[str]]
@@ -338,42 +348,67 @@ def look_of(trees: Iterable[Tree]) -> list[tuple[str, int, int]]:
     return seen
 
 
-def remove_files(repo: Repo, parts: Iterable[str]) -> list[str]:
-    """Remove our files from all worktrees, except edited pages; return what was removed."""
-    gone = []
-    wanted = set(parts)
+@dataclass(frozen=True, slots=True)
+class FileEnd:
+    """What becomes of one of our files when it is no longer kept: it goes, it gets its author's `text` back,
+    or it stays as it is because of `why`."""
+
+    path: str
+    text: bytes | None = None
+    why: str = ""
+
+    @property
+    def is_removed(self) -> bool:
+        return self.text is None and not self.why
+
+
+def plan_removal(repo: Repo, parts: Iterable[str]) -> list[FileEnd]:
+    """What becomes of our files in all worktrees. Changes nothing."""
+    wanted, ends = set(parts), []
     with MirrorState(repo.state_directory, WAIT_S) as state:
         for tree in live_trees(repo):
-            if TASKS in wanted:
-                gone += _remove_page(state, tree)
-            if COORDINATION in wanted:
-                gone += _remove_known(os.path.join(tree.path, COORDINATION_FILE))
-            if wanted >= {TASKS, COORDINATION}:
-                _remove_empty(os.path.join(tree.path, PRIVATE))
+            ends += _page_end(state, tree) if TASKS in wanted else []
+            coordination = os.path.join(tree.path, COORDINATION_FILE)
+            if COORDINATION in wanted and os.path.lexists(coordination):
+                ends.append(FileEnd(coordination))
         if LOCKS in wanted:
-            earlier = [path for path in state.published().get("locks", ()) if isinstance(path, str)]
-            write_locks([], [], earlier)
-            gone += earlier
-    return gone
+            earlier = state.published().get("locks", ())
+            ends += [FileEnd(path) for path in earlier if isinstance(path, str) and is_our_lock(path)]
+    return ends
 
 
-def _remove_page(state: MirrorState, tree: Tree) -> list[str]:
+def _page_end(state: MirrorState, tree: Tree) -> list[FileEnd]:
     base = state.base(tree.name)
-    if base is None:
+    path = os.path.join(tree.path, base.where) if base is not None else ""
+    if base is None or not os.path.lexists(path):
         return []
-    path = os.path.join(tree.path, base.where)
     try:
         is_as_published = read_small(path, task_page.MOST_BYTES) == base.text
     except OSError:
-        return []
-    return _remove_known(path) if is_as_published else []
+        is_as_published = False
+    if not is_as_published:
+        return [FileEnd(path, why="it was edited since lineclear wrote it")]
+    if base.where == PAGE and is_tracked(tree, PAGE):
+        return [FileEnd(path, why="git tracks it")]
+    return [FileEnd(path, state.theirs(tree.name) if base.where == PAGE else None)]
 
 
-def _remove_known(path: str) -> list[str]:
-    if not os.path.lexists(path):
-        return []
-    remove(path)
-    return [path]
+def remove_files(repo: Repo, parts: Iterable[str]) -> list[FileEnd]:
+    """Carry out `plan_removal`; returns it."""
+    wanted = set(parts)
+    ends = plan_removal(repo, wanted)
+    roots = {tree.path: tree.name for tree in live_trees(repo)}
+    with MirrorState(repo.state_directory, WAIT_S) as state:
+        for end in ends:
+            if end.is_removed:
+                remove(end.path)
+            elif end.text is not None:
+                replace(os.path.dirname(end.path), end.path, end.text)
+        for root, name in roots.items():
+            if TASKS in wanted:
+                state.forget(name)
+            _remove_empty(os.path.join(root, PRIVATE))
+    return ends
 
 
 def _remove_empty(directory: str) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 DIRECTORY, FAILURE = "mirror", "failure"
 _MOST_BYTES = 4 * 1024 * 1024
 PAGES_KEPT = 200
+_ENDINGS = ("md", "json", "theirs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +89,19 @@ class MirrorState:
         self._write(_file_of(tree, "json"), json.dumps(facts).encode())
         self._write(_file_of(tree, "md"), base.text)
 
+    def theirs(self, tree: str) -> bytes | None:
+        """The page of a worktree that had one before us, as its author last left it; None if it is ours."""
+        return read_small(self._path(_file_of(tree, "theirs")), _MOST_BYTES)
+
+    def save_theirs(self, tree: str, text: bytes) -> None:
+        self._write(_file_of(tree, "theirs"), text)
+
+    def forget(self, tree: str) -> None:
+        for ending in _ENDINGS:
+            remove(self._path(_file_of(tree, ending)))
+
     def forget_all_but(self, trees: list[str]) -> None:
-        kept = {os.path.basename(_file_of(tree, ending)) for tree in trees for ending in ("md", "json")}
+        kept = {os.path.basename(_file_of(tree, ending)) for tree in trees for ending in _ENDINGS}
         for name in os.listdir(self._path("trees")):
             if name not in kept:
                 remove(self._path(f"trees/{name}"))

@@ -11,7 +11,7 @@ from lineclear.wiring.repo import open_repo
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from lineclear.mirror.publishing import PublishResult
+    from lineclear.mirror.publishing import FileEnd, PublishResult
     from lineclear.wiring.repo import Repo
 
 
@@ -24,16 +24,16 @@ def turn_on(repo: Repo, parts: Iterable[str]) -> tuple[str, ...]:
     return chosen
 
 
-def turn_off(repo: Repo, parts: Iterable[str]) -> tuple[tuple[str, ...], list[str]]:
-    """Turn these parts off; return the parts that are still on, and the files that were removed."""
+def turn_off(repo: Repo, parts: Iterable[str]) -> tuple[tuple[str, ...], list[FileEnd]]:
+    """Turn these parts off; return the parts that are still on, and what became of each file."""
     unwanted = set(parts)
     publish(repo)  # take in the last edits before the file goes
     chosen = tuple(part for part in parts_on(repo.settings) if part not in unwanted)
     choose_parts(repo, chosen)
-    gone = remove_files(repo, unwanted)
+    ends = remove_files(repo, unwanted)
     if not chosen:
         hide_from_git(repo, is_hidden=False)
-    return chosen, gone
+    return chosen, ends
 
 
 def take_away(repo: Repo) -> None:

@@ -74,9 +74,16 @@ def _moved_pages(context: Context) -> list[str]:
 
 def _turn_off(context: Context, parts: tuple[str, ...]) -> int | None:
     context.is_mirrored = False
-    chosen, gone = turn_off(context.repo, parts)
+    chosen, ends = turn_off(context.repo, parts)
     still = f"Still kept: {', '.join(chosen)}." if chosen else "No files are kept any more."
-    context.out.data({"on": list(chosen), "removed": gone}, f"Files removed: {len(gone)}. {still}")
+    removed = [end.path for end in ends if end.is_removed]
+    restored = [end.path for end in ends if end.text is not None]
+    stays = [{"path": end.path, "why": end.why} for end in ends if end.why]
+    lines = [f"Files removed: {len(removed)}. {still}"]
+    lines += [f"{path} was there before lineclear: it has your own text again" for path in restored]
+    lines += [f"{row['path']} stays: {row['why']}" for row in stays]
+    facts = {"on": list(chosen), "removed": removed, "restored": restored, "kept": stays}
+    context.out.data(facts, *lines)
     return None
 
 

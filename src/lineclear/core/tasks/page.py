@@ -208,6 +208,12 @@ def page_number(text: str) -> int:
     return int(marked[1]) if marked else 0
 
 
+def without_our_lines(text: str) -> str:
+    """The text without the line that explains the page and without our comments; all else byte for byte."""
+    lines = text.splitlines(keepends=True)
+    return "".join(line for line in lines if not (line.startswith(MARK) or _NOTE.match(line.rstrip("\r\n"))))
+
+
 def _numbered(items: list[Item], page: int) -> list[Item]:
     """The items with the line that explains the page and states its number."""
     line = _MARKED.sub(f"{MARK} page {page}", HEADING[2])
