@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -79,12 +81,47 @@ def test_bytes_that_are_not_utf_8_come_out_as_they_were(bare_line: CommandLine, 
 def test_git_calls_it_as_a_driver(repo: TemporaryRepo, bare_line: CommandLine) -> None:
     two_branches(repo, {"data.json": BASE}, {"data.json": LEFT}, {"data.json": RIGHT})
     bare_line.ok("setup", "git-merge")
-    command = " ".join(bare_line.argv("merge-file", "%O", "%A", "%B", "--path", "%P", "-o", "%A"))
-    repo.git("config", "merge.lineclear.driver", command)
-    repo.environment["PYTHONPATH"] = bare_line.environment["PYTHONPATH"]
     repo.git("checkout", "--quiet", "left")
     repo.git("merge", "--quiet", "--no-edit", "right")
     assert (repo.path / "data.json").read_text() == MERGED
+
+
+PYTHON_WITHOUT_US = """#!/bin/sh
+echo "No module named lineclear" >&2
+exit 1
+"""
+
+
+@pytest.mark.parametrize("python", [None, "", PYTHON_WITHOUT_US], ids=["there", "gone", "without lineclear"])
+def test_no_side_is_lost_when_the_driver_cannot_start(
+    repo: TemporaryRepo, bare_line: CommandLine, tmp_path: Path, python: str | None
+) -> None:
+    names = ("data.json", "-x.json")
+    two_branches(repo, dict.fromkeys(names, BASE), dict.fromkeys(names, LEFT), dict.fromkeys(names, RIGHT))
+    bare_line.ok("setup", "git-merge")
+    assert bare_line.json("setup", "git-merge", "--check")["state"] == "fired"
+    if python is not None:
+        other, driver = tmp_path / "python3", repo.git("config", "merge.lineclear.driver")
+        repo.git("config", "merge.lineclear.driver", driver.replace(shlex.quote(sys.executable), str(other)))
+        if python:
+            other.write_text(python)
+            other.chmod(0o755)
+        assert bare_line.run("setup", "git-merge", "--check").code == 6
+    repo.git("checkout", "--quiet", "left")
+    if python is None:
+        repo.git("merge", "--quiet", "--no-edit", "right")
+    else:
+        with pytest.raises(AssertionError):
+            repo.git("merge", "--quiet", "--no-edit", "right")
+    for name in names:
+        text = (repo.path / name).read_text()
+        if python is None:
+            assert text == MERGED
+        else:
+            assert text.startswith("{\n")
+            assert "<<<<<<< ours" in text
+            assert ">>>>>>> theirs" in text
+    assert repo.git("status", "--porcelain", "--untracked-files=all", "--ignored").count("??") == 0
 
 
 def test_trees_are_merged_without_a_store_or_a_work_tree(repo: TemporaryRepo, bare_line: CommandLine) -> None:

@@ -1,4 +1,4 @@
-"""Throw-away repositories for the demonstrations: made here, and judged by what git says of them.
+"""Throw-away repositories for demonstrations and tests of a merge driver: made here, and judged by git.
 
 Nothing of the user's own git settings reaches them.
 """
@@ -9,7 +9,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lineclear.git.run import git
+from lineclear.git.run import GitFailed, git
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,6 +55,33 @@ class ScratchRepo:
 
     def _git(self, *args: str) -> str:
         return git(args, self.directory, env=NO_SETTINGS).decode()
+
+
+# Both sides add an entry at the same place: a conflict for git, none for us. The name is a hard one, too.
+_HARD_PATH = "-x.json"
+_ONE, _OTHER, _BOTH = ('{\n  "a": 1,\n  "b": 2\n}\n', '{\n  "a": 1,\n  "c": 3\n}\n', ('"b": 2', '"c": 3'))
+
+
+def try_merge_driver(directory: str, settings: Mapping[str, str]) -> str:
+    """Let git merge with these settings in a new repository. Returns "" if both sides are in the result."""
+    repo = ScratchRepo.make(directory, {_HARD_PATH: '{\n  "a": 1\n}\n'})
+    for name, value in settings.items():
+        if value:
+            repo._git("config", name, value)
+    path = os.path.join(directory, _HARD_PATH)
+    for branch, text in (("other", _OTHER), ("one", _ONE)):
+        repo._git("checkout", "--quiet", "-b", branch, "main")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        repo._git("commit", "--quiet", "--all", "-m", branch)
+    try:
+        repo._git("merge", "--quiet", "--no-edit", "other")
+    except GitFailed as error:
+        lines = error.stderr.strip().splitlines()
+        return lines[0] if lines else f"git merge exited {error.exit_code}"
+    with open(path, encoding="utf-8") as file:
+        merged = file.read()
+    return "" if all(entry in merged for entry in _BOTH) else "one side is missing from the result"
 
 
 def _objects(answer: bytes) -> list[tuple[str, bytes]]:

@@ -7,19 +7,22 @@ import shlex
 import shutil
 import sys
 import tempfile
+from functools import partial
 from typing import TYPE_CHECKING
 
 import apsw
 
 import lineclear
-from lineclear.app.setup.checking import check_client, check_git
+from lineclear.app.setup.checking import check_client, check_git, check_merge_driver
 from lineclear.app.setup.clone import SetupClone
+from lineclear.app.setup.planning import MERGE_DRIVER
 from lineclear.clients.machine_probe import MachineProbe
 from lineclear.clients.registry import SETUP, names_with, setup_of
 from lineclear.clients.setup_files import DiskSetupFiles
 from lineclear.clients.templating import fill
 from lineclear.core.agents.identity import SIGNS
 from lineclear.git.layout import find_layout, worktrees
+from lineclear.git.scratch import try_merge_driver
 from lineclear.git.setup import RepositorySetupGit
 from lineclear.settings import PREFIX
 from lineclear.wiring.repo import read_settings, settings_root, state_directory
@@ -55,9 +58,11 @@ def clone_of(layout: Layout, environ: Mapping[str, str]) -> SetupClone:
 
 def check_setup(clone: SetupClone, name: str) -> dict[str, Any]:
     """Start the real client, with a model that is none, and see whether its hooks come to us."""
-    if name != "git":
+    if name not in ("git", MERGE_DRIVER):
         return check_client(clone, name, MachineProbe(clone, name))
     with tempfile.TemporaryDirectory(prefix="lineclear-probe-") as directory:
+        if name == MERGE_DRIVER:
+            return check_merge_driver(clone, partial(try_merge_driver, directory))
         return check_git(clone, os.path.join(directory, "fired"))
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from lineclear.app.setup.plan import FileMove, SetupChange, SetupFacts
 from lineclear.clients.git.setup import OTHERS
-from lineclear.clients.git_merge.setup import CONFIG
+from lineclear.clients.git_merge.setup import config_for
 from lineclear.clients.launch import PERMISSIONS, Launch
 from lineclear.clients.registry import (
     CLIENTS,
@@ -139,13 +139,15 @@ def git_hooks() -> Iterator[str]:
 
 def merge_driver() -> Iterator[str]:
     module = setup_of("git-merge")
-    facts = SetupFacts(ROOT, git_settings=dict.fromkeys(CONFIG, ""))
+    python = "/srv/100% ours/python3"
+    config = config_for(python)
+    facts = SetupFacts(ROOT, git_settings=dict.fromkeys(config, ""), python=python)
     for way, plan in {
         "nothing there yet": module.plan_install(facts),
-        "again": module.plan_install(replace(facts, git_settings=CONFIG)),
-        "removed": module.plan_remove(replace(facts, git_settings=CONFIG)),
+        "again": module.plan_install(replace(facts, git_settings=config)),
+        "removed": module.plan_remove(replace(facts, git_settings=config)),
         "removed, another default": module.plan_remove(
-            replace(facts, git_settings=CONFIG | {"merge.default": "theirs"})
+            replace(facts, git_settings=config | {"merge.default": "theirs"})
         ),
     }.items():
         yield from titled(f"setup: {way}", *(f"{name} = {said}" for name, said in plan.git_settings.items()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from lineclear.app.setup.planning import plan_install, plan_remove
+from lineclear.app.setup.planning import MERGE_DRIVER, plan_install, plan_remove
 from lineclear.app.setup.ports import FileChangedMeanwhile
 from lineclear.core.words.refusals import refuse
 
@@ -70,3 +70,5 @@ def remove_all(clone: SetupClone) -> None:
     """For `uninstall`: all that was set up here is taken out again."""
     for name in clone.installed_clients():
         apply_setup(plan_remove(clone, name))
+    # Known by git's settings alone: it has no record, and may be there without a store.
+    apply_setup(plan_remove(clone, MERGE_DRIVER))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from lineclear.app.setup.planning import plan_install
+from lineclear.app.setup.planning import MERGE_DRIVER, plan_install
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from lineclear.app.setup.clone import SetupClone
@@ -117,6 +118,25 @@ def check_git(clone: SetupClone, log: str) -> dict[str, Any]:
         return _result("git", "fired", "git ran the gate before a commit", fired=fired)
     words = "git did not run the gate: core.hooksPath was changed, or the hook was replaced"
     return _result("git", "silent", words, "Next: lineclear setup git")
+
+
+def check_merge_driver(clone: SetupClone, merge: Callable[[Mapping[str, str]], str]) -> dict[str, Any]:
+    """`merge` lets git merge, with these settings, two changes that git alone cannot and we can; it returns
+    "" if the result was clean, else what git said."""
+    name = MERGE_DRIVER
+    module = clone.clients.module(name)
+    facts = clone.facts(module, clone.root, {})
+    if not facts.git_settings["merge.default"]:
+        return _result(name, "missing", f"The merge driver is not set up here. Next: lineclear setup {name}")
+    if plan_install(clone, name).steps():
+        return _result(name, "missing", f"The merge driver is out of date. Next: lineclear setup {name}")
+    words = merge(facts.git_settings)
+    if not words:
+        return _result(
+            name, "fired", "git ran the merge driver, and lineclear merged", fired=["merge driver"]
+        )
+    words = f"git ran the merge driver, but lineclear did not merge: {words}"
+    return _result(name, "silent", words, "Until this is repaired, git's own merge is used.")
 
 
 def _result(

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from lineclear.app.setup.clone import SetupClone
     from lineclear.app.setup.plan import FileMove, SetupFacts
 
+MERGE_DRIVER = "git-merge"
+
 
 @dataclass(slots=True)
 class PlannedSetup:

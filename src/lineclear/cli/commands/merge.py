@@ -13,10 +13,11 @@ from lineclear.app.queue.conflict_sides import add_sides_to_report
 from lineclear.app.queue.lock_making import notes_of
 from lineclear.app.queue.merge_trees import result_data
 from lineclear.app.setup.applying import apply_setup
-from lineclear.app.setup.planning import plan_install, plan_remove
+from lineclear.app.setup.planning import MERGE_DRIVER, plan_install, plan_remove
 from lineclear.cli.command import Command, Context
 from lineclear.core.queue.conflict_sides import tell_sides
 from lineclear.core.words.refusals import refuse
+from lineclear.core.words.row import FINDINGS
 from lineclear.merge.result import Labels
 from lineclear.merge.rule_reasons import why
 from lineclear.wiring.merging import merging_at, touches_at
@@ -135,19 +136,26 @@ def _shown(name: str) -> str:
 
 
 def _declare_setup(parser: ArgumentParser) -> None:
-    parser.add_argument("--remove", action="store_true", help="remove everything again")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--check", action="store_true", help="let git merge in a scratch repository with it")
+    how.add_argument("--remove", action="store_true", help="remove everything again")
     parser.add_argument("--dry-run", action="store_true", help="only show what would change")
 
 
-def setup(context: Context, args: Namespace) -> None:
-    from lineclear.wiring.setup import open_clone
+def setup(context: Context, args: Namespace) -> int:
+    from lineclear.wiring.setup import check_setup, open_clone
 
     clone = open_clone(context.cwd, context.environ)
-    planned = plan_remove(clone, "git-merge") if args.remove else plan_install(clone, "git-merge")
+    if args.check:
+        result = check_setup(clone, MERGE_DRIVER)
+        context.out.data(result, *result["lines"])
+        return 0 if result["state"] == "fired" else FINDINGS
+    planned = plan_remove(clone, MERGE_DRIVER) if args.remove else plan_install(clone, MERGE_DRIVER)
     if not args.dry_run:
         apply_setup(planned)
     steps = planned.steps()
     context.out.data({"steps": steps, "dry_run": args.dry_run}, *steps or ("Nothing to change.",))
+    return 0
 
 
 COMMANDS = {

@@ -110,9 +110,10 @@ def test_uninstall_takes_out_all_that_is_known_and_leaves_other_records() -> Non
     memory = MemoryClone()
     later = {f"{STATE}/setup/client-of-a-later-release.json": b'{"format": 1}'}
     memory.disk.files.update(later)
-    for name in ("claude", "git"):
+    for name in ("claude", "git", "git-merge"):
         apply_setup(plan_install(memory.clone, name))
     remove_all(memory.clone)
+    assert not any(memory.git.settings.values())
     assert memory.disk.files.keys() - {memory.clone.stub} == later.keys()
 
 

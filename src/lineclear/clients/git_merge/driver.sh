@@ -1,0 +1,1 @@
+o=%A.merged; @PYTHON@ -I -m lineclear merge-file %O %A %B --path=%P -o "$o"; s=$?; if [ $s -le 1 ] && [ -f "$o" ]; then cat "$o" >%A && rm -f "$o"; exit $s; fi; rm -f "$o"; echo lineclear did not merge %P, git merges it instead >&2; git merge-file -q --marker-size=%L -L ours -L base -L theirs %A %O %B || exit 1
