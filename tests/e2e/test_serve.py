@@ -118,10 +118,14 @@ def test_a_server_goes_when_its_repository_does(line: CommandLine, start: Start)
     assert served.running.wait() == 0
 
 
-def test_uninstalling_ends_the_server(line: CommandLine, start: Start) -> None:
+def test_uninstalling_waits_for_the_end_of_the_server(line: CommandLine, start: Start) -> None:
     served = start()
-    line.ok("uninstall", "--yes")
+    error = line.refused("uninstall", "--yes", code=3)
+    assert (error["code"], error["next"]) == ("uninstall.running", "lineclear serve --stop")
+    assert Path(state_of(line.place)).exists()
+    line.ok("serve", "--stop")
     assert served.running.wait() == 0
+    line.ok("uninstall", "--yes")
     assert not Path(state_of(line.place)).exists()
 
 

@@ -12,7 +12,7 @@ INDEX: dict[str, tuple[str, str, str]] = {
     "doctor": ("start", "START", "Check store, git and settings; --fix repairs what is safe"),
     "trust": ("trust", "START", "Trust the commands in the committed lineclear.toml, after showing them"),
     "config show": ("start", "START", "Show the settings and where each one comes from"),
-    "uninstall": ("start", "START", "Remove the store and everything else lineclear put here"),
+    "uninstall": ("uninstall", "START", "Remove everything that lineclear put here; unmerged work is kept"),
     "demo": ("demo", "START", "Watch four agents build a shop, without and with lineclear"),
     "task add": ("tasks", "WORK", "Add a task; likely duplicates are shown"),
     "task import": ("task_lists", "WORK", "Add a whole list: a Markdown checklist or JSON"),

@@ -104,6 +104,26 @@ def _remove(path: str) -> None:
         pass
 
 
+REMOVED = ".removed"
+
+
+def remove_if_empty(directory: str) -> None:
+    try:
+        os.rmdir(directory)
+    except OSError:
+        pass  # it holds other files, or does not exist
+
+
+def remove_at_once(path: str) -> None:
+    """Remove a directory so that a kill leaves it whole, or under another name (`REMOVED` at its end), where
+    calling this again finds it."""
+    aside = path + REMOVED
+    remove_tree(aside)
+    if os.path.isdir(path):
+        os.rename(path, aside)
+        remove_tree(aside)
+
+
 def remove_tree(path: str) -> None:
     """Remove a file, a link or a directory with everything in it, even below read-only directories (such as
     module caches). Does nothing if the path does not exist."""

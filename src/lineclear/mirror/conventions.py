@@ -20,7 +20,7 @@ from lineclear.core.agents.conventions import (
     state_of,
     write_conventions,
 )
-from lineclear.core.words.refusals import refuse
+from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.host.files import write_atomically
 
 if TYPE_CHECKING:
@@ -49,6 +49,19 @@ def plan(root: str, facts: ConventionFacts, *, force: bool = False) -> list[Conv
 def plan_removals(root: str, *, force: bool = False) -> list[ConventionChange]:
     names = [AGENTS_FILE, *_pointing(root)]
     return [plan_removal(name, _read(root, name), force=force) for name in names]
+
+
+def plan_to_leave(root: str) -> tuple[list[ConventionChange], dict[str, str]]:
+    """For `uninstall`: the removals, and the files whose block stays, with the reason."""
+    changes, stays = [], {}
+    for name in (AGENTS_FILE, *_pointing(root)):
+        try:
+            change = plan_removal(name, _read(root, name))
+        except Refusal as refusal:
+            stays[name] = refusal.what
+        else:
+            changes += [change] if change.is_needed else []
+    return changes, stays
 
 
 def states(root: str, facts: ConventionFacts) -> dict[str, str]:

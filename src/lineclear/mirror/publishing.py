@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from lineclear.app.mirroring import carry_out, head_of, picture
 from lineclear.core.tasks import page as task_page
 from lineclear.core.tasks.page import Item, find_edits, first_page, merge_items, parse_page, render_page
+from lineclear.host.files import remove_if_empty
 from lineclear.mirror.files import (
     PRIVATE,
     private_directory,
@@ -407,15 +408,8 @@ def remove_files(repo: Repo, parts: Iterable[str]) -> list[FileEnd]:
         for root, name in roots.items():
             if TASKS in wanted:
                 state.forget(name)
-            _remove_empty(os.path.join(root, PRIVATE))
+            remove_if_empty(os.path.join(root, PRIVATE))
     return ends
-
-
-def _remove_empty(directory: str) -> None:
-    try:
-        os.rmdir(directory)
-    except OSError:
-        pass  # it holds other files, or does not exist
 
 
 def _decoded(data: bytes | None) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.clients.templating import fill
 from lineclear.core.words.computed.serve import not_started
-from lineclear.core.words.refusals import refuse
+from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.host import server_address
 from lineclear.host.commands import run_to_end
 from lineclear.host.files import write_atomically
@@ -98,6 +98,16 @@ def uninstall(repo: Repo, environ: Mapping[str, str]) -> dict[str, Any]:
         "removed": before is not None,
         "notes": notes,
     }
+
+
+def service_file(repo: Repo, environ: Mapping[str, str]) -> str:
+    """The file of the service that `install` made; "" if there is none."""
+    try:
+        service = plan(repo, environ)
+    except Refusal:
+        return ""  # this machine has no service manager
+    before = _read(service.path)
+    return service.path if before is not None and MARK in before else ""
 
 
 def plan(repo: Repo, environ: Mapping[str, str]) -> SystemService:

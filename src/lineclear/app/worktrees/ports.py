@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from lineclear.core.log.tables import Worktree
     from lineclear.core.worktrees.rules import Condition
@@ -248,3 +248,34 @@ class CleanupCheckTrees(Protocol):
 
     def remove(self, path: str, /) -> bool:
         """False if a check runs in it."""
+
+
+class UninstallGit(Protocol):
+    """Branches and refs of a clone. What git refuses comes as a Refusal."""
+
+    def branches(self) -> dict[str, tuple[str, str, str]]:
+        """Each branch with its commit, that commit's tree, and its first parent ("" for none)."""
+
+    def other_refs(self) -> dict[str, str]:
+        """Our refs that are neither branches nor snapshots, with their commits."""
+
+    def unmerged(self, commits: Iterable[str], others: Iterable[str], /) -> set[str]:
+        """Those that neither main nor one of the other commits contains."""
+
+    def unreached(self, commits: Iterable[str], /) -> set[str]:
+        """Those that no branch, remote branch or tag contains."""
+
+    def reached_trees(self) -> set[str]:
+        """The trees of all commits that a branch, a remote branch or a tag contains."""
+
+    def about(self, commit: str, /) -> tuple[str, int]:
+        """The commit's tree, and when it was committed (seconds); "" and 0 if there is no such commit."""
+
+    def new_files(self, path: str, /) -> list[tuple[str, int]]:
+        """The files of a worktree that git neither tracks nor ignores, with their sizes."""
+
+    def create_branch(self, branch: str, commit: str, /) -> None:
+        """Also if it is there already, at this commit."""
+
+    def delete_ref(self, ref: str, commit: str, /) -> None:
+        """Only while it is at this commit."""

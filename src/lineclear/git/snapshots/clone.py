@@ -73,17 +73,17 @@ class CloneSnapshots(SnapshotRefs):
         return Snapshots(Layout(os.path.realpath(place), git_dir, self._common_dir), self._directory)
 
     def is_on_main(self, commit: str, tree: str, /) -> bool:
-        with _refusals():
+        with as_refusals():
             main = self._main_commit()
             is_merged = bool(main) and branches.is_merged(self._common_dir, commit, main)
             return is_merged and refs.tree_of(self._common_dir, commit) == tree
 
     def listed(self, agent: str = "", /) -> list[Kept]:
-        with _refusals():
+        with as_refusals():
             return super().listed(agent)
 
     def renew(self, kept: Kept, why: str, at_s: int, /) -> str:
-        with _refusals():
+        with as_refusals():
             return refs.renew(self._common_dir, kept, why, at_s)
 
     def delete(self, snapshots: Sequence[Kept], /) -> list[Kept]:
@@ -91,7 +91,8 @@ class CloneSnapshots(SnapshotRefs):
 
 
 @contextmanager
-def _refusals() -> Iterator[None]:
+def as_refusals() -> Iterator[None]:
+    """Within it, git's failures become refusals."""
     try:
         yield
     except GitFailed as error:

@@ -5,6 +5,13 @@ from __future__ import annotations
 from lineclear.core.words.row import FAILED, HELD, NOT_ALLOWED, NOT_FOUND, TIMED_OUT, Row
 
 ROWS = {
+    "uninstall.running": Row(
+        HELD,
+        "Cannot uninstall while {running:60} is running here.",
+        who="It would go on writing into a repository that lineclear has left. Stop it first.",
+        next="{command:80}",
+        words=("command",),
+    ),
     "store.team": Row(
         NOT_FOUND,
         "This repository uses a team's store that this clone does not know yet.",
