@@ -31,6 +31,8 @@ def test_work_that_fails_its_check_comes_back_with_the_output_and_lands_when_it_
     assert "Why T-1 came back" not in (crew.marks / "prompt-0").read_text()
     assert "T-1 sent back: it fails the check, by itself" in shift.said
     assert "T-1 landed" in shift.said
+    report = shift.said.partition("AGENT ")[2]
+    assert re.findall(r"^worker-1 +T-1 +(sent back|landed)", report, re.M) == ["sent back", "landed"]
     assert crew.findings() == []
 
 

@@ -63,7 +63,8 @@ class RunLanding:
         if not self._lands:
             return LandingResult(HANDED_OVER)
         self._see_stray()
-        return LandingResult(HANDED_OVER, f"it waits as {self._queue.submit(caller, branch, task.id)}")
+        name = self._queue.submit(caller, branch, task.id)
+        return LandingResult(HANDED_OVER, f"it waits as {name}", candidate=int(name.removeprefix("Q-")))
 
     def run_queue(
         self, caller: Caller, is_over: Callable[[], bool], tell: Callable[[QueueResult], None]

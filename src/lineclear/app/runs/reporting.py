@@ -1,11 +1,15 @@
-"""The report on a supervisor's work, from the outcomes of its runs and the state of the tasks."""
+"""The report on a supervisor's work, from the outcomes of its runs, the queue and the state of the tasks.
+
+Each run is reported with its own candidate: a task that was sent back and tried again has several.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.app.runs.workers import LANDED, NEEDS_YOU
-from lineclear.core.log.tables import RUN, TASK
+from lineclear.app.runs.workers import LANDED, NEEDS_YOU, LandingResult
+from lineclear.core.log.tables import CANDIDATE, RUN, TASK
+from lineclear.core.queue.candidates import HELD, WAITING
 from lineclear.core.runs import ends
 from lineclear.core.tasks.states import FAILED, FINISHED, HANDED_OVER, show_id
 
@@ -22,12 +26,11 @@ def report(view: View, supervisor: Supervisor) -> dict[str, Any]:
     tasks = {outcome.task for outcome in outcomes}
     rows = [row for number in sorted(tasks) if (row := view.get(TASK, (number,))) is not None]
     used = [run for outcome in outcomes if (run := view.get(RUN, (outcome.run,))) is not None]
+    runs = [_show(outcome, _landing(view, outcome)) for outcome in outcomes]
     return {
-        "runs": [_show(outcome) for outcome in outcomes],
-        "landed": [show_id(o.task) for o in outcomes if o.landing is not None and o.landing.state == LANDED],
-        "needs_you": [
-            show_id(o.task) for o in outcomes if o.landing is not None and o.landing.state == NEEDS_YOU
-        ],
+        "runs": runs,
+        "landed": [run["task"] for run in runs if run["result"] == LANDED],
+        "needs_you": [run["task"] for run in runs if run["result"] == NEEDS_YOU],
         "failed": [show_id(task.id) for task in rows if task.state == FAILED],
         "unfinished": [show_id(task.id) for task in rows if task.state not in (*FINISHED, HANDED_OVER)],
         "tokens": sum(max(0, run.tokens_in) + max(0, run.tokens_out) for run in used),
@@ -39,8 +42,16 @@ def report(view: View, supervisor: Supervisor) -> dict[str, Any]:
     }
 
 
-def _show(outcome: Outcome) -> dict[str, Any]:
+def _landing(view: View, outcome: Outcome) -> LandingResult | None:
+    """What became of the run's branch by now, whichever process ran the queue."""
     landing = outcome.landing
+    row = view.get(CANDIDATE, (landing.candidate,)) if landing is not None and landing.candidate else None
+    if row is None or row.state in (WAITING, HELD):
+        return landing
+    return LandingResult(row.state, row.reason, row.commit, row.id)
+
+
+def _show(outcome: Outcome, landing: LandingResult | None) -> dict[str, Any]:
     is_passed_on = outcome.how == ends.DONE and landing is not None
     return {
         "run": outcome.run,

@@ -398,9 +398,6 @@ class Supervisor:
 
     def _report_queue_result(self, result: QueueResult) -> None:
         task, landing, name = result.task, result.landing, "queue"
-        for outcome in self.outcomes:
-            if task and outcome.task == task and outcome.landing is not None:
-                outcome.landing = landing
         if task:
             name = show_id(task)
         elif result.candidate:

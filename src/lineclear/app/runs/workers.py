@@ -62,11 +62,13 @@ LANDED, SENT_BACK, NEEDS_YOU, HANDED_OVER = "landed", "sent back", "needs you", 
 
 @dataclass(frozen=True, slots=True)
 class LandingResult:
-    """What became of a branch; `state` is one of the four words above."""
+    """What became of a branch; `state` is one of the four words above, or "dropped". `candidate`: its
+    number in the queue, 0 if it is not there."""
 
     state: str
     why: str = ""
     commit: str = ""
+    candidate: int = 0
 
 
 @dataclass(frozen=True, slots=True)
