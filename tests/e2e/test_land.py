@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.e2e.commandline import CommandLine
@@ -50,6 +52,24 @@ def test_an_agent_ends_its_task_by_landing(agent: CommandLine, line: CommandLine
     agent.ok("task", "next", "--as", "ada")
     assert "; T-1 is merged." in agent.ok("land", "--task", "T-1", "--as", "ada").out
     assert line.json("task", "show", "T-1")["state"] == "merged"
+    assert line.json("audit")["findings"] == []
+
+
+def test_the_task_follows_from_the_worktree_made_for_it(line: CommandLine, repo: TemporaryRepo) -> None:
+    line.ok("task", "add", "One")
+    line.ok("task", "next", "--as", "ada")
+    made = line.json("worktree", "add", "--agent", "ada", "--task", "T-1")
+    repo.commit("Work", {"b.txt": "b\n"}, at=Path(made["path"]))
+    ada = line.at(Path(made["path"]))
+    ada.environment |= {"LINECLEAR_AGENT": "ada"}
+    # A person may land the branch in between; the task stays with the agent that works on it.
+    landed = line.ok("land", made["branch"])
+    assert "T-1 stays with ada" in landed.err
+    assert line.json("task", "show", "T-1")["state"] == "taken"
+    repo.commit("More work", {"c.txt": "c\n"}, at=Path(made["path"]))
+    assert "; T-1 is merged." in ada.ok("land").out
+    assert line.json("task", "show", "T-1")["state"] == "merged"
+    assert ada.json("land")["task"] == ""
     assert line.json("audit")["findings"] == []
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.app.queue.landings import branch_of_task, require_task
+from lineclear.app.queue.landings import branch_of_task, require_task, task_on
 from lineclear.cli.parser import duration
 from lineclear.cli.queue_output import ready_in
 from lineclear.cli.render import plain
 from lineclear.core.durations import LONGEST_MS
 from lineclear.core.queue.landing_results import Landed, SentBack
+from lineclear.core.tasks.states import TAKEN, show_id
 from lineclear.core.words.refusals import pasted
 from lineclear.core.words.row import FINDINGS, TIMED_OUT
 from lineclear.wiring.queue import branch_here, landings_of, uncommitted
@@ -162,14 +163,27 @@ def few(paths: list[str]) -> str:
 
 
 def branch_and_task(context: Context, args: Namespace) -> tuple[str, int]:
-    """The branch (given, or the task's, or the current one) and the task."""
+    """The branch (given, or the task's, or the current one) and the task (given, or the branch's)."""
     # A branch that was named need not belong to the caller's own task.
     task = args.task or (0 if args.branch else context.own_task)
     if task:
         context.store.read(lambda view: require_task(view, task))
     handed_over = args.branch or context.store.read(lambda view: branch_of_task(view, task))
     branch = handed_over or branch_here(context.repo)
+    task = task or _followed(context, branch)
     left = uncommitted(context.repo, branch)
     if left:
         context.out.warn(f"uncommitted files on {branch} do not land: {few(left)}")
     return branch, task
+
+
+def _followed(context: Context, branch: str) -> int:
+    """The task that the branch is the work for; 0 if it has none, or if another agent is still at work on
+    it."""
+    row = context.store.read(lambda view: task_on(view, branch))
+    if row is None:
+        return 0
+    if row.state == TAKEN and row.agent != context.caller.name:
+        context.out.hint(f"{show_id(row.id)} stays with {row.agent}, who is still working on it.")
+        return 0
+    return row.id

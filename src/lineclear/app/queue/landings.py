@@ -16,7 +16,7 @@ from lineclear.app.queue.reviewing import has_unreviewed, review_waiting
 from lineclear.app.queue.runner import QueueNews, Runner
 from lineclear.app.queue.trial_landing import check_branch
 from lineclear.app.worktrees.rows import agent_on
-from lineclear.core.log.tables import TASK
+from lineclear.core.log.tables import TASK, WORKTREE
 from lineclear.core.queue.candidates import BY_CONFLICT, LANDED, LIVE, SENT_BACK, STOPPED
 from lineclear.core.queue.landing_results import LINEAR, MERGE, NOTHING, Landed, NeedsYou, SentBack, made_in
 from lineclear.core.tasks.states import HANDED_OVER, MERGED, TAKEN, show_id
@@ -400,6 +400,16 @@ def branch_of_task(view: View, number: int) -> str:
     """The branch with which a task was handed over; "" if it was not, or has gone back since."""
     row = _task(view, number)
     return row.branch if row is not None and row.state in (HANDED_OVER, MERGED) else ""
+
+
+def task_on(view: View, branch: str) -> Task | None:
+    """The task that the branch is the work for: handed over with it, or taken, with a worktree made for it
+    that has the branch."""
+    handed_over = next((row for row in _handed_over(view) if row.branch == branch), None)
+    if handed_over is not None:
+        return handed_over
+    made_for = [tree.task for tree in view.scan(WORKTREE, "key") if tree.branch == branch]
+    return next((row for number in made_for if (row := taken_task(view, number)) is not None), None)
 
 
 def _task(view: View, number: int) -> Task | None:

@@ -33,7 +33,7 @@ def _declare_branch(parser: ArgumentParser, help_: str) -> None:
         type=task_number,
         default=0,
         metavar="T",
-        help="the task it ends (an agent's own: LINECLEAR_TASK)",
+        help="the task it ends (the branch's own)",
     )
 
 
