@@ -55,6 +55,32 @@ def test_a_locked_file_stops_an_agents_commit_until_it_is_claimed(
     assert shell.git("commit", "-am", "new logo", env=AGENT).returncode == 0
 
 
+def test_conflict_markers_come_in_by_no_door(shell: Shell, line: CommandLine, repo: TemporaryRepo) -> None:
+    marked = "<<<<<<< main\nx = 1\n=======\nx = 2\n>>>>>>> ada\n"
+    repo.commit("About markers", {"help.md": marked, "a.py": "x = 0\n"})
+    repo.git("switch", "--quiet", "-c", "ada")
+    change(repo, "a.py", f"import os\n{marked}")
+    change(repo, "help.md", f"{marked}more\n")
+    refused = shell.git("commit", "-am", "both", env=AGENT)
+    assert refused.returncode == 1
+    assert "a.py adds a conflict marker at line 2." in refused.stderr
+    assert "help.md" not in refused.stderr
+    warned = shell.git("commit", "-am", "both")
+    assert warned.returncode == 0
+    assert "warning: a.py adds a conflict marker at line 2." in warned.stderr
+    checked = line.run("check", "ada")
+    assert checked.code == 6
+    assert "a.py adds a conflict marker at line 2." in checked.out
+    landed = line.run("land", "ada")
+    assert landed.code == 6
+    assert "ada: it adds conflict markers: a.py at line 2." in landed.out
+    assert repo.git("show", "main:a.py") == "x = 0"
+    change(repo, "a.py", "x = 2\n")
+    assert shell.git("commit", "-am", "settled", env=AGENT).returncode == 0
+    line.ok("land", "ada")
+    assert repo.git("show", "main:help.md").endswith("more")
+
+
 def test_a_person_is_warned_and_goes_on(shell: Shell, repo: TemporaryRepo) -> None:
     change(repo, "logo.png")
     done = shell.git("commit", "-am", "new logo")

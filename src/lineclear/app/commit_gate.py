@@ -8,6 +8,7 @@ move which ref.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from lineclear.app.write_facts import judge, tree_of
@@ -24,7 +25,7 @@ from lineclear.core.claims.write_rule import (
     touches_anything,
 )
 from lineclear.core.log.tables import AGENT, WORKTREE
-from lineclear.core.queue.commit_gate import GateFinding, judge_move, pushed_refs
+from lineclear.core.queue.commit_gate import GateFinding, first_marker, judge_move, pushed_refs
 from lineclear.core.words.refusals import refuse
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 # The gate stops after so many findings: one is enough to refuse.
 MOST_FINDINGS = 20
 FOREIGN = "gate.foreign_tree"
+NO_MARKS: Mapping[str, int] = MappingProxyType({})
 PRE_COMMIT, PRE_PUSH, REFERENCES = "pre-commit", "pre-push", "reference-transaction"
 
 
@@ -60,6 +62,9 @@ class IncomingGit(Protocol):
 
     def staged_texts(self, path: str, /) -> tuple[str, str]:
         """The file before and after this commit; "" if it does not exist."""
+
+    def staged_marked(self) -> list[str]:
+        """The paths in which this commit adds or removes lines that look like conflict markers."""
 
     def pushed_paths(self, local: str, /) -> list[str]:
         """The paths changed by commits that neither main nor a remote has; empty for a deletion."""
@@ -107,7 +112,9 @@ class CommitGate:
         """Judge the commit in progress in this worktree."""
         paths = self._git.staged_paths()
         ours = [path for path in paths if self.rules.is_for_agents(path)]
-        found = self._judge(caller, paths, lambda path: [self._git.staged_texts(path)])
+        found = self._judge(
+            caller, paths, lambda path: [self._git.staged_texts(path)], staged_markers(self._git, paths)
+        )
         return found + self.judge_new(self._git.staged_new(ours))
 
     def judge_push(self, caller: Caller, lines: Sequence[str]) -> list[GateFinding]:
@@ -131,15 +138,21 @@ class CommitGate:
         return _judge_refs(self._tree, _refs_in(lines), self._git.main)[:1]
 
     def judge_landing(
-        self, agent: str, paths: Sequence[str], *, base: str = "", tip: str = ""
-    ) -> list[GateFinding]:
+        self, agent: str, paths: Sequence[str], *, base: str = "", tip: str = "",
+        marked: Mapping[str, int] | None = None,
+    ) -> list[GateFinding]:  # fmt: skip
         """Judge a candidate: some clients switch git's hooks off or bypass them. Without `base` and `tip`
-        every symbol of a changed file counts as changed."""
+        every symbol of a changed file counts as changed. `marked`: see `Write`; of a person's branch only
+        that is judged."""
+        marked = marked or {}
         if not agent:
+            paths = list(marked)
+        if not paths:
             return []
         return examine_landing(
             self._store, self._liveness, self.rules.strategies, agent, self.rules.resources(paths),
             touches=_touches(lambda path: [self._git.texts_between(base, tip, path)]) if tip else None,
+            marked=self._by_resource(marked),
         )  # fmt: skip
 
     def judge_new(self, paths: Sequence[str]) -> list[GateFinding]:
@@ -151,12 +164,24 @@ class CommitGate:
             if self.rules.is_for_agents(path)
         ]
 
-    def _judge(self, caller: Caller, paths: Sequence[str], texts: TextsOf) -> list[GateFinding]:
+    def _judge(
+        self, caller: Caller, paths: Sequence[str], texts: TextsOf, marked: Mapping[str, int] | None = None
+    ) -> list[GateFinding]:
         return examine_commit(
             self._store, self._liveness, self.rules.strategies, caller.name, self._tree,
             self.rules.resources(paths), fence_of=lambda resource: fence_from(self._environ, resource),
-            touches=_touches(texts),
+            touches=_touches(texts), marked=self._by_resource(marked or {}),
         )  # fmt: skip
+
+    def _by_resource(self, marked: Mapping[str, int]) -> dict[str, int]:
+        return {one.path: line for path, line in marked.items() for one in self.rules.resources([path])}
+
+
+def staged_markers(git: IncomingGit, paths: Sequence[str]) -> dict[str, int]:
+    """path -> the line of the first conflict marker that the commit in progress adds to it."""
+    looks = set(git.staged_marked()).intersection(paths)
+    lines = {path: first_marker(*git.staged_texts(path)) for path in sorted(looks)}
+    return {path: line for path, line in lines.items() if line}
 
 
 def judge_alone(
@@ -172,12 +197,14 @@ def judge_alone(
     else:
         refs = [git.main] if any(_moves_main(git, *one) for one in pushed) else []
     found = _judge_refs(tree, refs, git.main)
+    marked: dict[str, int] = {}
     if hook == PRE_COMMIT:
         paths = git.staged_paths()
+        marked = staged_markers(git, paths)
     else:
         paths = [path for local, _ in pushed for path in git.pushed_paths(local)]
     for resource in rules.resources(paths):
-        write = Write(resource, agent, COMMIT)
+        write = Write(resource, agent, COMMIT, marked=marked.get(resource.path, 0))
         refusal = judge_write(write, strategy_for(resource, rules.strategies), None).refusal
         if refusal is not None:
             found.append(GateFinding(resource.path, refusal))
@@ -213,6 +240,7 @@ def _touches(texts: TextsOf) -> Touches:
 def examine_commit(
     store: Store, liveness: Liveness, rules: list[Rule], agent: str, tree: str, resources: Sequence[Resource],
     *, fence_of: Callable[[Resource], int] = lambda _resource: 0, touches: Touches | None = None,
+    marked: Mapping[str, int] = NO_MARKS,
 ) -> list[GateFinding]:  # fmt: skip
     """The files among these that the agent may not commit or push from this worktree."""
 
@@ -222,7 +250,7 @@ def examine_commit(
         writes = (
             Write(
                 resource, agent, COMMIT, tree=place, since=since, fence=fence_of(resource),
-                touches=_touches_in(resource, touches),
+                touches=_touches_in(resource, touches), marked=marked.get(resource.path, 0),
             )
             for resource in resources
         )  # fmt: skip
@@ -233,16 +261,19 @@ def examine_commit(
 
 def examine_landing(
     store: Store, liveness: Liveness, rules: list[Rule], agent: str, resources: Sequence[Resource],
-    *, touches: Touches | None = None,
+    *, touches: Touches | None = None, marked: Mapping[str, int] = NO_MARKS,
 ) -> list[GateFinding]:  # fmt: skip
     """The files among these that may not land for the branch's agent, wherever it worked."""
 
     def look(view: View) -> list[GateFinding]:
         since = min((row.made for row in view.pick(WORKTREE, "agent", (agent,))), default=0)
         writes = (
-            Write(resource, agent, LANDING, since=since, touches=_touches_in(resource, touches))
+            Write(
+                resource, agent, LANDING, since=since, touches=_touches_in(resource, touches),
+                marked=marked.get(resource.path, 0),
+            )
             for resource in resources
-        )
+        )  # fmt: skip
         return _examine(view, liveness, rules, writes)
 
     return store.read(look)

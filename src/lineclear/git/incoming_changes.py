@@ -6,6 +6,7 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from lineclear.core.queue.commit_gate import MARKER_LINE
 from lineclear.git.landing import landing_ref
 from lineclear.git.run import GitFailed, git
 from lineclear.git.snapshots.refs import empty_tree
@@ -49,6 +50,10 @@ class IncomingChanges:
 
     def staged_texts(self, path: str) -> tuple[str, str]:
         return self._text(f"HEAD:{path}", {}), self._text(f":0:{path}", self._index)
+
+    def staged_marked(self) -> list[str]:
+        words = ["diff-index", "--cached", *_NAMES, "-G", MARKER_LINE, self._head(), "--"]
+        return _split(git(words, self._cwd, env=self._index))
 
     def texts_between(self, base: str, tip: str, path: str) -> tuple[str, str]:
         return self._text(f"{base}:{path}", {}), self._text(f"{tip}:{path}", {})

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING
 
 from lineclear.app.queue.conflict_sides import NOBODY, owner_from
 from lineclear.app.queue.stacking import Submission, put_on
+from lineclear.core.queue.commit_gate import MARKER_LINE, first_marker
 from lineclear.core.queue.landing_results import NeedsYou
 from lineclear.core.tasks.states import show_id
 from lineclear.core.words.refusals import refuse
@@ -38,6 +40,7 @@ KEPT = "refs/lineclear/queue"
 # How many states of main to search for the one that a candidate fails with.
 MOST_STATES = 128
 FETCH_EVERY_S = 2.0
+_LOOKS_MARKED = re.compile(MARKER_LINE.encode(), re.MULTILINE)
 
 
 class KeptCommits:
@@ -80,6 +83,8 @@ class CloneQueueGit:
         self._maker = maker_by(self.known_main)
         self._seen, self._fetched_at_s = "", 0.0
         self._notes: list[str] = []
+        # The last candidate's conflict markers: the gate is asked before and after its checks.
+        self._marked: dict[tuple[str, str], dict[str, int]] = {}
 
     def close(self) -> None:
         """Closing it again has no effect."""
@@ -177,8 +182,28 @@ class CloneQueueGit:
             return []
         base = history.base_of(bases)
         changed, new = history.changed(base, row.tip)
-        found = self._gate.judge_landing(row.agent, changed, base=base, tip=row.tip)
+        marked = self._markers(base, row.tip)
+        found = self._gate.judge_landing(row.agent, changed, base=base, tip=row.tip, marked=marked)
         return found + self._gate.judge_new(new)
+
+    def _markers(self, base: str, tip: str) -> dict[str, int]:
+        """path -> the line of the first conflict marker that the change adds to it."""
+        if (base, tip) not in self._marked:
+            read = self.clone.objects.read
+            changed = {
+                path: (before if status == "M" else "", after)
+                for path, (status, before, after) in self.clone.trees.changed(base, tip).items()
+                if status != "D"
+            }
+            new = read(after for _, after in changed.values())
+            looks = {path: pair for path, pair in changed.items() if _LOOKS_MARKED.search(new[pair[1]])}
+            texts = {"": b"", **new, **read(before for before, _ in looks.values() if before)}
+            lines = {
+                path: first_marker(*(texts[oid].decode("utf-8", "replace") for oid in pair))
+                for path, pair in looks.items()
+            }
+            self._marked = {(base, tip): {path: line for path, line in lines.items() if line}}
+        return self._marked[base, tip]
 
     def touched(self, row: Candidate) -> list[str]:
         history = self.clone.history

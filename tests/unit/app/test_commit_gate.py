@@ -31,6 +31,9 @@ class FakeIncoming:
     def staged_texts(self, path: str) -> tuple[str, str]:
         return "", path
 
+    def staged_marked(self) -> list[str]:
+        return []
+
     def pushed_paths(self, local: str) -> list[str]:
         return [f"{local}.py"] if local.strip("0") else []
 

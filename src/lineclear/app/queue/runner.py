@@ -29,7 +29,7 @@ from lineclear.core.queue.candidates import (
     WAITING,
     show_number,
 )
-from lineclear.core.queue.commit_gate import tell
+from lineclear.core.queue.commit_gate import why_not
 from lineclear.core.queue.order import in_order
 from lineclear.core.queue.stack import (
     GREEN,
@@ -286,8 +286,9 @@ class Runner:
     def _is_forbidden(self, row: Candidate) -> bool:
         findings = self._git.forbidden(row, self._main)
         if findings:
-            why = f"it changes files that {row.agent or 'its author'} may not change: {tell(findings)}"
-            self._send_back(row, BY_GATE, why, files=[finding.path for finding in findings])
+            self._send_back(
+                row, BY_GATE, why_not(row.agent, findings), files=[finding.path for finding in findings]
+            )
         return bool(findings)
 
     def _begin(self, tx: Tx, batch: list[StackedCandidate]) -> Landing | None:

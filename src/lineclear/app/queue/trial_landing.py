@@ -11,7 +11,7 @@ from lineclear.app.worktrees.rows import agent_on
 from lineclear.core.log.tables import TASK, Candidate
 from lineclear.core.queue import landing_results as words
 from lineclear.core.queue.candidates import WAITING
-from lineclear.core.queue.commit_gate import tell
+from lineclear.core.queue.commit_gate import why_not
 from lineclear.core.queue.landing_results import NOTHING, Landed, SentBack
 from lineclear.core.tasks.states import DEFAULT_PRIORITY
 
@@ -71,7 +71,7 @@ def _forbidden(git: LandingGit, row: Candidate, main: str) -> BranchCheck | None
     findings = git.forbidden(row, main)
     if not findings:
         return None
-    why = f"it changes files that {row.agent or 'its author'} may not change: {tell(findings)}"
+    why = why_not(row.agent, findings)
     places = [
         {"path": one.path, "kind": one.kind, "text": f"{one.refusal.what} {one.refusal.who}".strip()}
         for one in findings

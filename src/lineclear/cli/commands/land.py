@@ -130,7 +130,7 @@ def _check_lines(branch: str, found: BranchCheck) -> list[str]:
             found.output.rstrip("\n"),
         ]
     if found.is_forbidden:
-        return [f"{branch} changes files that its author may not change:", *places]
+        return [f"{branch} cannot land:", *places]
     return [f"{branch} conflicts with the current {found.main}:", *places]
 
 

@@ -8,6 +8,7 @@ ask here; none of them decides by itself. All differences between them are field
 - A landing has no fence of `with`, and what the integrator made from proposals lands in any phase.
 - Before a proposal is accepted, another rule has checked who may accept it: the acceptance needs neither
   ownership nor the lock.
+- Work that is brought in may not add conflict markers, whoever wrote it.
 - `tree` is None where the owner of the worktree does not matter: for a landing, for a value, and for an edit
   in the session's own tree.
 - A person may write read-only and phase-bound values. The gate asks as for an agent, and only warns a person.
@@ -60,18 +61,21 @@ class Write:
     `agent` is "" if it is unknown. `names` are further agents that the writer acts for. `fence` is the
     writer's fence, 0 for none. Locks granted at or before the log position `since` do not count, because they
     belong to earlier work. `touches` says whether the write changes this symbol of the file; True if unknown.
+    `marked` is the first line with a conflict marker that it adds, 0 for none.
     """
 
-    __slots__ = ("action", "agent", "fence", "is_person", "names", "resource", "since", "touches", "tree")
+    __slots__ = (
+        "action", "agent", "fence", "is_person", "marked", "names", "resource", "since", "touches", "tree",
+    )  # fmt: skip
 
     def __init__(
         self, resource: Resource, agent: str, action: str, *, names: tuple[str, ...] = (),
         is_person: bool = False, tree: OwnedTree | None = None, fence: int = 0, since: int = 0,
-        touches: Callable[[str], bool] = touches_anything,
+        touches: Callable[[str], bool] = touches_anything, marked: int = 0,
     ) -> None:  # fmt: skip
         self.resource, self.agent, self.action, self.names = resource, agent, action, (agent, *names)
         self.is_person, self.tree, self.fence, self.since = is_person, tree, fence, since
-        self.touches = touches
+        self.touches, self.marked = touches, marked
 
     def is_by(self, agent: str) -> bool:
         """Is this agent the writer, its parent or its sub-agent?"""
@@ -110,6 +114,8 @@ class WriteVerdict:
 
 def judge_write(write: Write, sharing: Sharing, near: Near | None) -> WriteVerdict:
     """The verdict on one write of one resource. `near` is None if the store cannot be reached."""
+    if write.marked:
+        return WriteVerdict(refuse("write.markers", path=write.resource.path, line=write.marked))
     if sharing.strategy == READ_ONLY and not write.is_person:
         return WriteVerdict(refuse("write.read_only", resource=write.resource.text))
     if write.tree is not None and is_foreign(write.tree, write.agent):

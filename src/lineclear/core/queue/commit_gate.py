@@ -6,6 +6,7 @@ arguments; nothing here asks git.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,9 @@ from lineclear.core.words.refusals import Refusal, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+MARKERS = "write.markers"
+MOST_TOLD = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +31,44 @@ class GateFinding:
         return self.refusal.code
 
 
+# Added or removed lines that match make git look closer; in POSIX and in Python.
+MARKER_LINE = "^(<<<<<<<|>>>>>>>)( |\r?$)"
+_OPENS = re.compile(r"^<<<<<<<(?: |\r?$)", re.MULTILINE)
+# A lone `>>>>>>>` may be a quotation; after `=======` it is the rest of a conflict.
+_CLOSES = re.compile(r"^=======\r?\n(?:.*\n)*?>>>>>>>(?: |\r?$)", re.MULTILINE)
+
+
+def first_marker(before: str, after: str) -> int:
+    """The line of the first conflict marker that a change adds; 0 if it adds none. A file that had markers
+    before is about markers."""
+    if _marker_in(before) is not None:
+        return 0
+    found = _marker_in(after)
+    return after.count("\n", 0, found.start()) + 1 if found is not None else 0
+
+
+def _marker_in(text: str) -> re.Match[str] | None:
+    found = _OPENS.search(text) if "<<<<<<<" in text else None
+    return found or (_CLOSES.search(text) if ">>>>>>>" in text else None)
+
+
+def why_not(author: str, findings: Sequence[GateFinding]) -> str:
+    """Why a branch cannot land, in one sentence for its author."""
+    if all(finding.kind == MARKERS for finding in findings):
+        places = [f"{one.path} at line {one.refusal.facts['line']}" for one in findings[:MOST_TOLD]]
+        return f"it adds conflict markers: {', '.join(places)}{_more(findings)}"
+    return f"it changes files that {author or 'its author'} may not change: {tell(findings)}"
+
+
 def tell(findings: Sequence[GateFinding]) -> str:
     """The findings in one sentence, for the author who has to fix them later."""
-    told = "; ".join(f"{finding.path}: {finding.refusal.what.rstrip('.')}" for finding in findings[:5])
-    more = len(findings) - 5
-    return told + (f"; and {more} more" if more > 0 else "")
+    told = [f"{finding.path}: {finding.refusal.what.rstrip('.')}" for finding in findings[:MOST_TOLD]]
+    return "; ".join(told) + _more(findings)
+
+
+def _more(findings: Sequence[GateFinding]) -> str:
+    more = len(findings) - MOST_TOLD
+    return f"; and {more} more" if more > 0 else ""
 
 
 def judge_move(tree: str, ref: str, landing_ref: str) -> Refusal | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lineclear.core.queue.commit_gate import GateFinding, judge_move, pushed_refs, tell
+from lineclear.core.queue.commit_gate import GateFinding, first_marker, judge_move, pushed_refs, tell
 from lineclear.core.words.refusals import refuse
 
 
@@ -36,3 +36,21 @@ def test_many_findings_are_told_in_one_sentence() -> None:
 def test_a_line_of_a_push_that_is_not_whole_is_passed_over() -> None:
     lines = ["refs/heads/a 1111 refs/heads/main 0000", "refs/heads/a", ""]
     assert pushed_refs(lines) == [("1111", "refs/heads/main")]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line"),
+    [
+        ("", "a\n<<<<<<< main\nb\n=======\nc\n>>>>>>> x\n", 2),
+        ("a\n", "a\r\n<<<<<<<\r\n", 2),
+        ("a\n", "a\n=======\nb\n>>>>>>> x\n", 2),
+        ("<<<<<<< HEAD\n", "<<<<<<< HEAD\n<<<<<<< HEAD\n", 0),
+        ("", "Heading\n=======\n\n>>> a quotation\n", 0),
+        ("", ">>>>>>> quoted seven times\n", 0),
+        ("", "  <<<<<<< indented\n<<<<<<<<<< ten\n", 0),
+    ],
+)
+def test_an_added_conflict_marker_is_found_where_the_file_had_none(
+    before: str, after: str, line: int
+) -> None:
+    assert first_marker(before, after) == line

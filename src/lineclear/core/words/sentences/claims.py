@@ -131,6 +131,12 @@ ROWS = {
         next="lineclear propose {resource:proposal}",
         words=("held", "until"),
     ),
+    "write.markers": Row(
+        NOT_ALLOWED,
+        "{path:path} adds a conflict marker at line {line}.",
+        who="Keep the text that is right, remove the marker lines, and commit again.",
+        next="git grep -nE '^(<<<<<<<|=======|>>>>>>>)' -- {path:RESOURCE}",
+    ),
     "gate.foreign_tree": Row(
         NOT_ALLOWED,
         "Cannot commit in the worktree {tree}: it is not yours.",
