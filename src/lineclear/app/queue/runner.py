@@ -4,6 +4,9 @@ It keeps no state that matters: candidates, verdicts and landings are in the log
 killed runner continues from there. Each round updates the stack to what is true now, lands the part that
 passed, sets the first failing candidate aside, puts waiting candidates on top, and starts checks. No step
 waits.
+
+An error that one candidate causes concerns that candidate only: it is tried once more, and then needs a
+person.
 """
 
 from __future__ import annotations
@@ -56,6 +59,9 @@ if TYPE_CHECKING:
 
 # How long to wait before retrying a landing that a person's uncommitted files block.
 RETRY_NS = 5_000_000_000
+# The same for a candidate on which the runner itself failed: the cause may have been the machine.
+RETRY_FAILED_NS = 60_000_000_000
+MOST_FAILURES = 2
 # How many of the newest landings are searched for the one with which a candidate fails.
 MOST_LANDED = 1_000
 WAIT_S = 1.0
@@ -133,6 +139,9 @@ class Runner:
         self._retry_at_ns: dict[int, int] = {}
         # Candidates that landed, went back or stopped in this round: the facts read for it are outdated.
         self._done: set[int] = set()
+        # How often an unexpected error came while we dealt with this commit of a candidate.
+        self._failures: dict[tuple[int, str], int] = {}
+        self._has_to_try_again = False
         self.runs = 0
         # The log's head when the last round began.
         self.seen = 0
@@ -147,7 +156,7 @@ class Runner:
     def step(self) -> bool:
         """Do one round. False: nothing more can be done until a check ends or the log changes."""
         facts, runs = self._store.read(QueueFacts), self.runs
-        self.seen, self._done = facts.head, set()
+        self.seen, self._done, self._has_to_try_again = facts.head, set(), False
         has_results = self._collect_results()
         for landing in facts.landings:
             self._settle(landing)
@@ -158,7 +167,7 @@ class Runner:
         self._set_culprit_aside()
         self._build(facts)
         self._start_checks()
-        if has_results or self.runs != runs or self._can_land():
+        if has_results or self.runs != runs or self._can_land() or self._has_to_try_again:
             return True
         return self._store.read(lambda view: view.head) != facts.head
 
@@ -245,8 +254,9 @@ class Runner:
             checked.job = 0
 
     def _drop_suspect(self, suspect: Suspect) -> None:
+        """Calling it again has no effect."""
         self._cancel(suspect)
-        self._suspects.remove(suspect)
+        self._suspects = [other for other in self._suspects if other is not suspect]
 
     # -- land ---------------------------------------------------------------------------------
 
@@ -278,7 +288,7 @@ class Runner:
     def _is_allowed(self, batch: list[StackedCandidate]) -> bool:
         """Ask the commit gate again at the last moment: a claim may have been granted during the checks."""
         for place, placed in enumerate(batch):
-            if self._is_forbidden(placed.row):
+            if not self._guard(placed.row, lambda row=placed.row: not self._is_forbidden(row)):  # type: ignore[misc]
                 self._cut(place)
                 return False
         return True
@@ -341,7 +351,26 @@ class Runner:
         end_task(tx, row, f"landed on {self._git.branch} as {commit[:12]}", touched)
         return queue.known(tx, number)
 
-    def _stop_candidate(self, row: Candidate, why: str, files: list[str]) -> None:
+    def _guard(self, row: Candidate, work: Callable[[], bool]) -> bool:
+        """Do a step for one candidate; False also if it failed unexpectedly. The second failure makes the
+        candidate wait for a person, so that it cannot stop the others."""
+        try:
+            return work()
+        except Refusal:  # the store or git is out of reach: no candidate's fault
+            raise
+        except Exception as error:  # noqa: BLE001  hostile files can make any rule fail, and the others must land
+            count = self._failures[row.id, row.tip] = self._failures.get((row.id, row.tip), 0) + 1
+            self._done.add(row.id)
+            self._has_to_try_again = True
+            if count >= MOST_FAILURES:
+                what = _first_line(f"{type(error).__name__}: {error}")
+                why = f"lineclear failed on it twice: {what}"
+                self._stop_candidate(row, why, [], retry_ns=RETRY_FAILED_NS)
+            return False
+
+    def _stop_candidate(
+        self, row: Candidate, why: str, files: list[str], *, retry_ns: int = RETRY_NS
+    ) -> None:
         """Let the candidate wait for a person; it is retried from time to time."""
 
         def work(tx: Tx) -> tuple[bool, int]:
@@ -354,7 +383,7 @@ class Runner:
 
         self._done.add(row.id)
         is_new, now_ns = self._store.transact(self._caller, work)
-        self._retry_at_ns[row.id] = now_ns + RETRY_NS
+        self._retry_at_ns[row.id] = now_ns + retry_ns
         if is_new:
             self._tell(QueueNews("needs you", row.id, f"{row.branch} waits: {why}"))
 
@@ -369,7 +398,8 @@ class Runner:
             is_growing = False
             for row in waiting:
                 if len(self._stack) < limit and self._is_new(row) and self._has_what_it_needs(row):
-                    is_growing = self._put_on(row) or is_growing
+                    is_put = self._guard(row, lambda row=row: self._put_on(row))  # type: ignore[misc]
+                    is_growing = is_put or is_growing
 
     def _is_new(self, row: Candidate) -> bool:
         busy = {placed.row.id for placed in self._stack} | {suspect.row.id for suspect in self._suspects}
@@ -467,7 +497,8 @@ class Runner:
             if is_known and levels[0] == len(known):
                 break
         for suspect in list(self._suspects):
-            self._investigate(suspect)
+            if not self._guard(suspect.row, lambda suspect=suspect: self._investigate(suspect)):  # type: ignore[misc]
+                self._drop_suspect(suspect)
 
     def _start(
         self, checked: StackedCandidate | Suspect, commit: str, tree: str, *, repeats: bool = False
@@ -517,7 +548,7 @@ class Runner:
         self._suspects.append(Suspect(placed, self._git.chain(placed.row, self._main)))
         self._cut(0)
 
-    def _investigate(self, suspect: Suspect) -> None:
+    def _investigate(self, suspect: Suspect) -> bool:
         """Start the next check of the search; results that are known already need no check."""
         while not suspect.job and suspect in self._suspects:
             point = suspect.search.answer
@@ -528,7 +559,7 @@ class Runner:
                 why = f"{self._git.branch} itself fails the check, with or without it"
                 self._stop_candidate(suspect.row, why, [])
             elif self._checks.free() < 1:
-                return
+                return True
             elif point == 0:
                 suspect.is_main_asked, suspect.ids = True, []
                 tree = self._git.tree_of(self._main)
@@ -540,6 +571,7 @@ class Runner:
                 # Where it does not merge there is nothing to check: that point counts as passed.
                 if not level.fits or self._start(suspect, level.commit, level.tree):
                     self._record_answer(suspect, is_green=True)
+        return True
 
     def _record_answer(self, suspect: Suspect, *, is_green: bool) -> None:
         if suspect.is_main_asked:
