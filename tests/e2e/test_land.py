@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,27 @@ def test_the_task_follows_from_the_worktree_made_for_it(line: CommandLine, repo:
     assert "; T-1 is merged." in ada.ok("land").out
     assert line.json("task", "show", "T-1")["state"] == "merged"
     assert ada.json("land")["task"] == ""
+    assert line.json("audit")["findings"] == []
+
+
+def test_a_candidate_waits_for_a_persons_claim_and_says_whose_and_how_long(
+    agent: CommandLine, line: CommandLine
+) -> None:
+    line.ok("task", "add", "Two", "--attempts", "1")
+    agent.environment |= {"LINECLEAR_AGENT": "ada", "LINECLEAR_TASK": "T-1"}
+    agent.ok("task", "next")
+    line.ok("claim", "a.txt", "--mode", "exclusive", "--as", "pat")
+    for _ in range(2):
+        waits = agent.run("land")
+        assert waits.code == 8
+        assert re.search(r"It waits: pat holds file:a.txt until \d\d:\d\d UTC\.", waits.out)
+        assert "Next: run `lineclear land ada --wait`." in waits.out
+    events = [item["event"] for item in line.json("queue", "show", "Q-1")["history"]]
+    assert events == ["CandidateSubmitted", "CandidateDelayed"]
+    task = line.json("task", "show", "T-1")
+    assert (task["state"], task["attempt"]) == ("handed over", 1)
+    line.ok("release", "a.txt", "--as", "pat")
+    assert "T-1 is merged" in agent.ok("land", "--wait").out
     assert line.json("audit")["findings"] == []
 
 

@@ -65,6 +65,20 @@ def test_work_that_does_not_fit_comes_back_as_a_merge_with_the_conflict_in_it(cr
     assert crew.findings() == []
 
 
+def test_work_on_a_file_that_a_person_has_claimed_waits_for_the_person_and_uses_up_no_attempt(
+    crew: Crew,
+) -> None:
+    crew.git.commit("Base", {"door.txt": "grey\n"})
+    crew.task("Paint the door", "--attempts", "1")
+    crew.ask("claim", "door.txt", "--mode", "exclusive")
+    shift = crew.run("-n", "1", command=crew.script(T1="commit door.txt green"))
+    crew.until(lambda: "T-1 delayed: waits: " in shift.said, shift)
+    crew.ask("release", "door.txt")
+    assert shift.code() == 0, shift.said
+    assert (crew.on_main("door.txt"), crew.row(1).state) == ("green", "merged")
+    assert "sent back" not in shift.said
+
+
 def test_an_agent_whose_work_is_being_checked_goes_on_with_the_next_task(crew: Crew) -> None:
     gate = f"until [ -e {crew.marks}/checked ]; do sleep 0.05; done"
     configure(crew, f'[checks]\ngate = "{gate}"\n')

@@ -286,11 +286,12 @@ def _touches_in(resource: Resource, touches: Touches | None) -> Callable[[str], 
 def _examine(view: View, liveness: Liveness, rules: list[Rule], writes: Iterable[Write]) -> list[GateFinding]:
     found: list[GateFinding] = []
     for write in writes:
-        refusal = judge(view, liveness, rules, write).refusal
+        verdict = judge(view, liveness, rules, write)
+        refusal = verdict.refusal
         # A foreign worktree concerns the whole commit, so report it once.
         if refusal is None or (refusal.code == FOREIGN and any(one.kind == FOREIGN for one in found)):
             continue
-        found.append(GateFinding(write.resource.path, refusal))
+        found.append(GateFinding(write.resource.path, refusal, verdict.is_passing))
         if len(found) >= MOST_FINDINGS:
             break
     return found

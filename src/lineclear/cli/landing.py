@@ -152,6 +152,8 @@ def _following(name: str, own: dict[str, Any], seen: dict[str, Any], *, is_runni
         return "lineclear queue resume"
     if own["state"] == "held":
         return f"lineclear queue retry {name}"
+    if own["state"] == "waiting" and own["why"]:
+        return f"lineclear land {pasted(own['branch'], 'BRANCH')} --wait"
     if "review" in own["waits_for"]:
         return f"lineclear queue show {name} --diff"
     return "" if is_running else "lineclear queue run --once"

@@ -172,6 +172,7 @@ _WORDS: dict[str, Any] = {
     "CandidateReviewed": lambda item, _: f"{item['verdict']} by {item['actor']} at {item['tip'][:12]}",
     "CandidateHeld": lambda item, _: f"held by {item['actor']}{_because(item)}",
     "CandidateFreed": lambda item, _: f"released by {item['actor']}",
+    "CandidateDelayed": lambda item, _: item["why"],
     "CandidateStopped": lambda item, _: f"needs you{_because(item)}",
     "CandidateLanded": _landed,
     "CandidateSentBack": lambda item, _: f"sent back{_because(item)}",

@@ -403,6 +403,11 @@ def has_waiting(view: View) -> bool:
     return any(row.state in (WAITING, STOPPED) for row in live(view))
 
 
+def is_delayed(view: View) -> bool:
+    """Does a candidate wait for something that ends by itself, without an event?"""
+    return state(view)[0] != PAUSED and any(row.state == WAITING and row.reason for row in live(view))
+
+
 def why_waiting(view: View) -> list[str]:
     """For a person: each candidate that is left in the queue, and why."""
     rows = in_order(live(view))

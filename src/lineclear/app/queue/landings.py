@@ -17,7 +17,7 @@ from lineclear.app.queue.runner import QueueNews, Runner
 from lineclear.app.queue.trial_landing import check_branch
 from lineclear.app.worktrees.rows import agent_on
 from lineclear.core.log.tables import TASK, WORKTREE
-from lineclear.core.queue.candidates import BY_CONFLICT, LANDED, LIVE, SENT_BACK, STOPPED
+from lineclear.core.queue.candidates import BY_CONFLICT, LANDED, LIVE, SENT_BACK, STOPPED, WAITING
 from lineclear.core.queue.landing_results import LINEAR, MERGE, NOTHING, Landed, NeedsYou, SentBack, made_in
 from lineclear.core.tasks.states import HANDED_OVER, MERGED, TAKEN, show_id
 from lineclear.core.words.refusals import Refusal, not_found, refuse
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     Tell = Callable[[QueueNews], None]
 
 SUBMITTED, FAILED = "submitted", "failed"
-WAIT_S, SETTLE_S = 0.5, 5.0
+WAIT_S, DELAY_S, SETTLE_S = 0.5, 2.0, 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,6 +267,7 @@ class Landings:
         """
         with self._open_tools() as tools:
             git = tools.git
+            is_patient = wait_s is not None
             if wait_s is None:
                 wait_s = 0.0 if self._has_to_wait(tools) else -1.0
             try:
@@ -283,14 +284,17 @@ class Landings:
                 return nothing, Landed(main, git.tree_of(main), NOTHING, main=git.branch)
             number = int(found["candidate"][2:])
             if wait_s != 0:
-                self._wait_for(tools, caller, number, wait_s, tell)
+                self._wait_for(tools, caller, number, wait_s, tell, is_patient=is_patient)
             result = self._result_of(git, number)
             if isinstance(result, Landed):
                 result.notes += found["notes"]
             return {**found, "has_waited": wait_s != 0}, result
 
-    def _wait_for(self, tools: QueueTools, caller: Caller, number: int, wait_s: float, tell: Tell) -> None:
-        """Wait until the candidate has ended, the time is over, or the queue can do no more for it now."""
+    def _wait_for(
+        self, tools: QueueTools, caller: Caller, number: int, wait_s: float, tell: Tell, *, is_patient: bool
+    ) -> None:
+        """Wait until the candidate has ended, the time is over, or the queue can do no more for it now.
+        `is_patient`: also until claims end that it waits for."""
         end_at_s = self._clock() + wait_s if wait_s >= 0 else float("inf")
         ended: set[int] = set()
 
@@ -304,18 +308,23 @@ class Landings:
                 return True
             return self._store.read(lambda view: queue.known(view, number)).state not in LIVE
 
+        again_at_s = 0.0
         with self._store.listen() as ear:
             while True:
                 try:
                     self._run_once(tools, caller, tell=hear, is_over=is_over)
-                    return  # ended; or it, or one before it, is held, unreviewed or stopped
+                    if not is_patient or not self._store.read(lambda view: _is_delayed(view, number)):
+                        return  # ended; or it, or one before it, is held, unreviewed or stopped
+                    again_at_s = self._clock() + DELAY_S
                 except Refusal as refusal:
                     if refusal.code != "queue.running":
                         raise
                 if is_over():
                     return
-                tools.git.close()  # not needed while another process runs the queue
+                tools.git.close()  # not needed while another process runs the queue, or a claim lasts
                 ear.wait(WAIT_S)
+                while self._clock() < again_at_s:  # our own turn rings the bell too
+                    ear.wait(WAIT_S)
 
     def _is_merged(self, task: int) -> bool:
         row = self._store.read(lambda view: _task(view, task))
@@ -410,6 +419,11 @@ def task_on(view: View, branch: str) -> Task | None:
         return handed_over
     made_for = [tree.task for tree in view.scan(WORKTREE, "key") if tree.branch == branch]
     return next((row for number in made_for if (row := taken_task(view, number)) is not None), None)
+
+
+def _is_delayed(view: View, number: int) -> bool:
+    row = queue.known(view, number)
+    return row.state == WAITING and bool(row.reason)
 
 
 def _task(view: View, number: int) -> Task | None:

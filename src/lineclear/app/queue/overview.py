@@ -62,6 +62,8 @@ def waits_for(view: View, row: Candidate, review: str) -> str:
         return row.reason
     if row.state not in LIVE:
         return ""
+    if row.reason:  # a claim, which ends by itself
+        return row.reason
     needed = [number for number in split_ids(row.after) if queue.known(view, number).state != LANDED]
     tasks = queue.unmet_tasks(view, row.task)
     names = [*map(show_number, needed), *map(show_id, tasks)]

@@ -32,7 +32,7 @@ from lineclear.core.queue.candidates import (
     WAITING,
     show_number,
 )
-from lineclear.core.queue.commit_gate import why_not
+from lineclear.core.queue.commit_gate import why_not, why_wait
 from lineclear.core.queue.order import in_order
 from lineclear.core.queue.stack import (
     GREEN,
@@ -80,8 +80,8 @@ class QueueRules:
 
 @dataclass(frozen=True, slots=True)
 class QueueNews:
-    """Something that happened to a candidate: `kind` is "landed" (with its `row`), "sent back" or "needs
-    you". A warning about no particular candidate is "warned", with the number 0."""
+    """Something that happened to a candidate: `kind` is "landed" (with its `row`), "sent back", "needs
+    you" or "delayed". A warning about no particular candidate is "warned", with the number 0."""
 
     kind: str
     candidate: int
@@ -295,7 +295,10 @@ class Runner:
 
     def _is_forbidden(self, row: Candidate) -> bool:
         findings = self._git.forbidden(row, self._main)
-        if findings:
+        wait = why_wait(findings)
+        if wait:
+            self._delay(row, wait, [finding.path for finding in findings])
+        elif findings:
             self._send_back(
                 row, BY_GATE, why_not(row.agent, findings), files=[finding.path for finding in findings]
             )
@@ -350,6 +353,25 @@ class Runner:
         tx.append(Draft("CandidateLanded", show_number(number), id=number, commit=commit, how=how))
         end_task(tx, row, f"landed on {self._git.branch} as {commit[:12]}", touched)
         return queue.known(tx, number)
+
+    def _delay(self, row: Candidate, why: str, files: list[str]) -> None:
+        """Let the candidate wait for claims that end by themselves; each later round asks again. With an
+        empty `why` it waits no longer."""
+        kind = "CandidateDelayed" if why else "CandidateFreed"
+        more = {"why": why, "files": files} if why else {}
+
+        def work(tx: Tx) -> bool:
+            ensure_agent(tx, self._caller)
+            now = queue.known(tx, row.id)
+            is_new = now.state in (WAITING, STOPPED) and now.reason != why
+            if is_new:
+                tx.append(Draft(kind, show_number(row.id), id=row.id, **more))
+            return is_new
+
+        if why:
+            self._done.add(row.id)
+        if row.reason != why and self._store.transact(self._caller, work) and why:
+            self._tell(QueueNews("delayed", row.id, f"{row.branch} {why}"))
 
     def _guard(self, row: Candidate, work: Callable[[], bool]) -> bool:
         """Do a step for one candidate; False also if it failed unexpectedly. The second failure makes the
@@ -427,6 +449,8 @@ class Runner:
     def _put_on(self, row: Candidate) -> bool:
         if self._is_forbidden(row):
             return False
+        if row.state == WAITING and row.reason:
+            self._delay(row, "", [])
         top = self._stack[-1] if self._stack else None
         try:
             level = self._git.level(top.level.commit if top else self._main, row, self._task(row))

@@ -21,6 +21,7 @@ from lineclear.app.runs.one_run import conclude, find_strays, recover, renew, sa
 from lineclear.app.runs.spending import used_now
 from lineclear.app.runs.workers import (
     CLOSED,
+    DELAYED,
     ENDING,
     IDLE,
     LANDED,
@@ -121,6 +122,7 @@ class Supervisor:
         # Filled by the thread that runs the queue, emptied by ours.
         self._queue_results: deque[QueueResult] = deque()
         self._queue_seen = -1
+        self._queue_again_ns = 0
         self.refusal: Refusal | None = None
         self.outcomes: list[Outcome] = []
         self.blocked: list[str] = []
@@ -167,6 +169,8 @@ class Supervisor:
         if self.is_stopping:
             return True
         if self._has_to_run_queue(self._store.read(lambda view: view.head)):
+            return False
+        if self._rules.lands and self._store.read(queue.is_delayed):
             return False
         if all(slot.phase == CLOSED for slot in self.slots):
             return True
@@ -386,8 +390,11 @@ class Supervisor:
             )
 
     def _has_to_run_queue(self, head: int) -> bool:
-        is_idle = self._rules.lands and "queue" not in self._jobs
-        return is_idle and head != self._queue_seen and self._store.read(queue.has_waiting)
+        if not self._rules.lands or "queue" in self._jobs:
+            return False
+        if head != self._queue_seen:
+            return self._store.read(queue.has_waiting)
+        return self._host.now_ns() >= self._queue_again_ns and self._store.read(queue.is_delayed)
 
     def _ran_queue(self, answer: Any) -> None:
         """Note the log position that the queue has dealt with: only later events make it run again."""
@@ -395,6 +402,8 @@ class Supervisor:
             self._tell(RunNews(NEEDS, f"the queue: {answer.what}"))
             answer = self._store.read(lambda view: view.head)
         self._queue_seen = answer
+        # The end of a claim is no event: look again from time to time for what waits for one.
+        self._queue_again_ns = self._host.now_ns() + FILL_AGAIN_NS
 
     def _report_queue_result(self, result: QueueResult) -> None:
         task, landing, name = result.task, result.landing, "queue"
@@ -402,7 +411,7 @@ class Supervisor:
             name = show_id(task)
         elif result.candidate:
             name = show_number(result.candidate)
-        kind = {LANDED: LANDED_NEWS, NEEDS_YOU: NEEDS}.get(landing.state, ENDED)
+        kind = {LANDED: LANDED_NEWS, NEEDS_YOU: NEEDS, DELAYED: WAITS}.get(landing.state, ENDED)
         why = f": {landing.why}" if landing.why else ""
         self._tell(RunNews(kind, f"{name} {landing.state}{why}", task=task))
 

@@ -58,6 +58,8 @@ class CheckedRun:
 
 
 LANDED, SENT_BACK, NEEDS_YOU, HANDED_OVER = "landed", "sent back", "needs you", "handed over"
+# It waits for a claim that ends by itself; only as news.
+DELAYED = "delayed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,14 +102,16 @@ class Near:
 
 class WriteVerdict:
     """`refusal` is None if the write is allowed. `holder` is the claim that forbids it; `others` are the
-    claims of other agents that overlap it, to be mentioned."""
+    claims of other agents that overlap it, to be mentioned. `is_passing`: only the claim forbids it, so it
+    will be allowed when the claim ends."""
 
-    __slots__ = ("holder", "others", "refusal")
+    __slots__ = ("holder", "is_passing", "others", "refusal")
 
     def __init__(
-        self, refusal: Refusal | None, holder: Claim | None = None, others: Sequence[Claim] = ()
-    ) -> None:
-        self.refusal, self.holder, self.others = refusal, holder, others
+        self, refusal: Refusal | None, holder: Claim | None = None, others: Sequence[Claim] = (), *,
+        is_passing: bool = False,
+    ) -> None:  # fmt: skip
+        self.refusal, self.holder, self.others, self.is_passing = refusal, holder, others, is_passing
 
 
 def judge_write(write: Write, sharing: Sharing, near: Near | None) -> WriteVerdict:
@@ -144,7 +146,12 @@ def judge_write(write: Write, sharing: Sharing, near: Near | None) -> WriteVerdi
         for claim in live
     )
     refusal = _judge_holders(write, sharing, near, holder, is_mine=is_mine, is_entitled=is_entitled)
-    return WriteVerdict(refusal, holder, others)
+    is_passing = (
+        write.action == LANDING
+        and holder is not None
+        and _judge_holders(write, sharing, near, None, is_mine=is_mine, is_entitled=is_entitled) is None
+    )
+    return WriteVerdict(refusal, holder, others, is_passing=is_passing)
 
 
 def _judge_without_store(write: Write, sharing: Sharing) -> Refusal | None:

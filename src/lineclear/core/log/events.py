@@ -119,7 +119,8 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "CandidateRenewed": ("a waiting branch has new commits, and needs its approval again", ("id", "tip")),
     "CandidateReviewed": ("somebody reviewed a candidate's commit", ("id", "tip", "verdict", "note")),
     "CandidateHeld": ("a candidate is held until it is freed", ("id", "why")),
-    "CandidateFreed": ("a held or stopped candidate is tried again", ("id",)),
+    "CandidateFreed": ("a held, stopped or delayed candidate is tried again", ("id",)),
+    "CandidateDelayed": ("a candidate waits for claims that end by themselves", ("id", "why", "files")),
     "CandidateStopped": ("a candidate needs a person before it can continue", ("id", "why", "files")),
     "CandidateLanded": ("a candidate is on main", ("id", "commit", "how")),
     "CandidateSentBack": (

@@ -62,6 +62,7 @@ _COLUMNS: dict[str, Any] = {
     "CandidateHeld": lambda event: {"reason": event.body["why"]},
     "CandidateFreed": lambda _: {"reason": ""},
     "CandidateStopped": lambda event: {"reason": event.body["why"]},
+    "CandidateDelayed": lambda event: {"reason": event.body["why"]},
     "CandidateLanded": lambda event: {
         "reason": "", "commit": event.body["commit"], "ended_ns": event.at_ns,
     },

@@ -21,10 +21,12 @@ MOST_TOLD = 5
 
 @dataclass(frozen=True, slots=True)
 class GateFinding:
-    """A path that may not come in, and the refusal that says why."""
+    """A path that may not come in, and the refusal that says why. `is_passing`: only another agent's claim
+    keeps it out, until that ends."""
 
     path: str
     refusal: Refusal
+    is_passing: bool = False
 
     @property
     def kind(self) -> str:
@@ -60,10 +62,27 @@ def why_not(author: str, findings: Sequence[GateFinding]) -> str:
     return f"it changes files that {author or 'its author'} may not change: {tell(findings)}"
 
 
+def why_wait(findings: Sequence[GateFinding]) -> str:
+    """Whose claims a branch waits for, and until when; "" if waiting would not help. The words stay the same
+    as long as the claims do."""
+    if not findings or not all(finding.is_passing for finding in findings):
+        return ""
+    # Without the time left, which changes.
+    held = dict.fromkeys(finding.refusal.who.partition(" (in ")[0] for finding in findings)
+    more = len(held) - MOST_TOLD
+    return f"waits: {'; '.join(list(held)[:MOST_TOLD])}" + (f"; and {more} more" if more > 0 else "")
+
+
 def tell(findings: Sequence[GateFinding]) -> str:
     """The findings in one sentence, for the author who has to fix them later."""
-    told = [f"{finding.path}: {finding.refusal.what.rstrip('.')}" for finding in findings[:MOST_TOLD]]
+    told = [f"{finding.path}: {_words(finding.refusal)}" for finding in findings[:MOST_TOLD]]
     return "; ".join(told) + _more(findings)
+
+
+def _words(refusal: Refusal) -> str:
+    """What is refused, and if somebody holds it, who and until when."""
+    who = f" ({refusal.who.rstrip('.')})" if refusal.code == "write.held" else ""
+    return refusal.what.rstrip(".") + who
 
 
 def _more(findings: Sequence[GateFinding]) -> str:

@@ -103,6 +103,7 @@ def run_a_queue(world: World) -> None:
         tx.append(Draft("CandidateLanded", "Q-1", id=1, commit="m1", how="merge"))
         tx.append(Draft("LandingEnded", "queue", id=landing, moved=True))
         tx.append(Draft("LandingBegan", "queue", **began | {"ids": [2]}))
+        tx.append(Draft("CandidateDelayed", "Q-2", id=2, why="waits: ada holds it", files=["a.py"]))
         tx.append(Draft("CandidateStopped", "Q-2", id=2, why="in the way", files=["a.py"]))
         send_back(tx, candidates.known(tx, 3), "conflict", "it does not fit")
         tx.append(Draft("PhaseBegan", "phase", phase="integrate", note=""))
