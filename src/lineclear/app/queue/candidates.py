@@ -282,6 +282,24 @@ def _own(view: View, caller: Caller, number: int, verb: str) -> Candidate:
 # -- for the runner -------------------------------------------------------------------------------
 
 
+def delay(store: Store, caller: Caller, number: int, why: str, files: Sequence[str]) -> bool:
+    """Note the claims that a candidate waits for; with an empty `why`, that it waits no longer. False if that
+    is known already."""
+
+    def work(tx: Tx) -> bool:
+        ensure_agent(tx, caller)
+        row = known(tx, number)
+        is_new = row.state in (WAITING, STOPPED) and row.reason != why
+        name = show_number(number)
+        if is_new and why:
+            tx.append(Draft("CandidateDelayed", name, id=number, why=why, files=list(files)))
+        elif is_new:
+            tx.append(Draft("CandidateFreed", name, id=number))
+        return is_new
+
+    return store.transact(caller, work)
+
+
 def remember_checks(store: Store, caller: Caller, results: Sequence[EndedCheck], ids: Sequence[int]) -> None:
     """Store how checks ended, with the candidates that were in the tree. A check that passed is not run
     again on that tree."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.queue import candidates as queue
+from lineclear.app.queue.checked_candidates import StackedCandidate, Suspect
 from lineclear.app.queue.sending_back import end_task, send_back
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import CANDIDATE, LANDING, TASK, split_ids, split_names
@@ -39,7 +40,6 @@ from lineclear.core.queue.stack import (
     RED,
     RUNNING,
     UNKNOWN,
-    Search,
     highest_green,
     next_levels,
     useless,
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller, Store, Tx, View
     from lineclear.app.queue.ports import CheckPool, QueueGit
-    from lineclear.app.queue.stacking import Level
     from lineclear.core.log.tables import Candidate, Landing, Task
 
     Tell = Callable[["QueueNews"], None]
@@ -98,30 +97,6 @@ class QueueFacts:
         self.landings = view.scan(LANDING, "key")
         self.live = queue.live(view)
         self.is_paused = queue.state(view)[0] == queue.PAUSED
-
-
-class StackedCandidate:
-    """A candidate in the stack: what main would become with it and all below it, and whether that passes."""
-
-    def __init__(self, row: Candidate, level: Level, below: StackedCandidate | None) -> None:
-        self.row, self.level = row, level
-        self.files: set[str] = set(level.files) | (below.files if below is not None else set())
-        self.ids: list[int] = [*(below.ids if below is not None else ()), row.id]
-        self.known, self.job, self.output, self.is_set_up = UNKNOWN, 0, "", False
-
-
-class Suspect:
-    """A candidate that fails on main, while the runner searches for the landing with which it fails. `chain`:
-    the commit where its branch began, then each commit of main up to the one on which it fails."""
-
-    def __init__(self, placed: StackedCandidate, chain: list[str]) -> None:
-        self.row, self.chain, self.output = placed.row, chain, placed.output
-        self.files, self.ids = placed.files, [placed.row.id]
-        self.search = Search(len(chain) - 1)
-        self.job, self.point = 0, -1
-        self.is_main_asked, self.main_known = False, UNKNOWN
-        # A set-up command failed, not a check: then main must be checked again even if it passed before.
-        self.is_set_up = placed.is_set_up
 
 
 class Runner:
@@ -357,20 +332,9 @@ class Runner:
     def _delay(self, row: Candidate, why: str, files: list[str]) -> None:
         """Let the candidate wait for claims that end by themselves; each later round asks again. With an
         empty `why` it waits no longer."""
-        kind = "CandidateDelayed" if why else "CandidateFreed"
-        more = {"why": why, "files": files} if why else {}
-
-        def work(tx: Tx) -> bool:
-            ensure_agent(tx, self._caller)
-            now = queue.known(tx, row.id)
-            is_new = now.state in (WAITING, STOPPED) and now.reason != why
-            if is_new:
-                tx.append(Draft(kind, show_number(row.id), id=row.id, **more))
-            return is_new
-
         if why:
             self._done.add(row.id)
-        if row.reason != why and self._store.transact(self._caller, work) and why:
+        if row.reason != why and queue.delay(self._store, self._caller, row.id, why, files) and why:
             self._tell(QueueNews("delayed", row.id, f"{row.branch} {why}"))
 
     def _guard(self, row: Candidate, work: Callable[[], bool]) -> bool:
