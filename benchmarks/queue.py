@@ -58,7 +58,7 @@ class Count:
             if news.kind == "landed":
                 self.landed_runs, self.landed_rounds = runner.runs, bench.rounds
 
-        runner = Runner(scene.store, PERSON, scene.git, bench, scene.rules, hear)
+        runner = Runner(scene.store, PERSON, scene.git, bench, lambda _: scene.rules, hear)
         while runner.step() or runner.is_busy:
             bench.wait(0)
         self.runs, self.rounds = runner.runs, bench.rounds

@@ -51,7 +51,7 @@ from lineclear.mcp.prompts import PROMPTS
 from lineclear.settings import OTHER_VARIABLES, PREFIX, SETTINGS, Setting
 from lineclear.settings.checks import CHECK_PATH_KEYS
 from lineclear.settings.prices import PRICE_KEYS
-from lineclear.settings.setting import ON_MAIN
+from lineclear.settings.setting import BOTH, IN_WORKTREE, ON_MAIN
 from lineclear.settings.strategies import STRATEGY_KEYS
 from lineclear.settings.values import expected, write_value
 from lineclear.settings.workers import WORKER_KEYS
@@ -277,9 +277,12 @@ def settings_page() -> str:
         "`lineclear.example.toml` has every key with its default, ready to copy. "
         "An unknown key is ignored with a warning that suggests the most similar one.",
         "The row *in lineclear.toml* says when the team's file counts. *At once*: as soon as it is saved in "
-        "the main worktree, committed or not. *Once committed*: checks and landings read the file as the "
-        "landing branch has it. *Trusted*: only after [`lineclear trust`](../how-to/trust.md). Check trees "
-        "and the integrator's worktree take all their settings from the committed file.",
+        "the main worktree, committed or not. *Once committed*: only as the landing branch has it; until "
+        "then `trust`, `land`, `check`, `run`, `doctor` and `config show` warn that it is not in force, and "
+        "`land` and `run` refuse to land work without a check or a review that is written and not "
+        "committed. *At once; in check trees once committed*: agents' worktrees follow the file, checks "
+        "follow the landing branch. *Trusted*: only after [`lineclear trust`](../how-to/trust.md). "
+        "`queue.branch` counts at once because it says which branch's file counts.",
         *(_setting_part(row) for row in SETTINGS.values()),
         *_tables_parts(),
         "## Strategies",
@@ -293,8 +296,13 @@ def settings_page() -> str:
     )
 
 
+_WHEN = {
+    IN_WORKTREE: "at once", ON_MAIN: "once committed", BOTH: "at once; in check trees once committed",
+}  # fmt: skip
+
+
 def _setting_part(row: Setting) -> str:
-    when = "once committed" if row.read_from == ON_MAIN else "at once"
+    when = _WHEN[row.read_from]
     rows = [
         ["default", code(_default(row))],
         ["allowed", sentence(expected(row))],
@@ -320,7 +328,8 @@ def _tables_parts() -> list[str]:
     return [
         "## Variables of a worktree",
         "`[worktrees.env]` holds variables, NAME = text, for setup commands, checks and agents in a "
-        "worktree. Variables of `local.toml` are added to those of `lineclear.toml` and win over them.",
+        "worktree: at once, in check trees once committed. Variables of `local.toml` are added to those of "
+        "`lineclear.toml` and win over them.",
         "## Workers",
         "`[workers.NAME]` is one kind of worker for `lineclear run`. It inherits missing budgets and the "
         "sandbox from `[budgets]` and `[worktrees]`; a source that ranks after the worker's own wins over "
@@ -330,7 +339,7 @@ def _tables_parts() -> list[str]:
         '`[prices]` has one line for each model or client: `"NAME" = { input = 3.0, output = 15.0 }`.',
         table(["key", "meaning"], [[code(key), sentence(words)] for key, words in PRICE_KEYS.items()]),
         "## Checks by path",
-        "`[[checks.paths]]` entries are separate checks for parts of the repository.",
+        "`[[checks.paths]]` entries are separate checks for parts of the repository. They count once committed.",
         table(["key", "meaning"], [[code(key), sentence(words)] for key, words in CHECK_PATH_KEYS.items()]),
     ]
 

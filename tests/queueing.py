@@ -184,7 +184,7 @@ class Scene:
         return int(shown["candidate"][2:])
 
     def runner(self) -> Runner:
-        return Runner(self.store, PAT, self.git, self.checks, self.rules, self.news.append)
+        return Runner(self.store, PAT, self.git, self.checks, lambda _: self.rules, self.news.append)
 
     def run(self) -> Runner:
         runner = self.runner()

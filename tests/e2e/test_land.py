@@ -140,8 +140,10 @@ def test_work_that_is_not_what_the_task_asks_for_stays_with_its_agent(
     assert line.json("task", "show", "T-1")["state"] == "taken"
 
 
-def test_a_gate_has_to_be_trusted_and_green(agent: CommandLine, line: CommandLine) -> None:
-    (line.place / "lineclear.toml").write_text('[checks]\ngate = "test -f green"\n')
+def test_a_gate_has_to_be_trusted_and_green(
+    agent: CommandLine, line: CommandLine, repo: TemporaryRepo
+) -> None:
+    repo.commit("Settings", {"lineclear.toml": '[checks]\ngate = "test -f green"\n'})
     line.ok("task", "add", "Two")
     agent.ok("task", "next", "--as", "ada")
     assert agent.refused("land", "--task", "T-1", "--as", "ada", code=4)["next"].startswith("lineclear trust")

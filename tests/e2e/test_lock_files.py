@@ -106,7 +106,7 @@ def test_what_is_not_trusted_is_not_run_and_the_way_to_trust_is_told(
 def test_the_doctor_names_the_patterns_that_allow_nothing(line: CommandLine, repo: TemporaryRepo) -> None:
     repo.commit("Base", {LOCK: "{}\n", "web/page.js": "", "docs/uv.lock": ""})
     patterns = ["package-lock.json", "go.sum", "web/", "*.lock", "docs/*", "./uv.lock"]
-    (repo.path / "lineclear.toml").write_text(f"[merge]\nregenerate = {patterns}\n")
+    repo.commit("Settings", {"lineclear.toml": f"[merge]\nregenerate = {patterns}\n"})
     (repo.path / "docs" / "nested").mkdir()
     told = [
         found["text"]

@@ -102,8 +102,8 @@ def test_a_command_cannot_hide_letters_from_who_reads_it(line: CommandLine) -> N
     assert line.refused("trust", code=2)["code"] == "settings.value"
 
 
-def test_the_doctor_names_what_is_not_trusted(line: CommandLine) -> None:
-    state(line, SETTINGS)
+def test_the_doctor_names_what_is_not_trusted(line: CommandLine, repo: TemporaryRepo) -> None:
+    repo.commit("Settings", {"lineclear.toml": SETTINGS})
     assert "not trusted yet in lineclear.toml: worktrees.setup[0], checks.gate;" in line.ok("doctor").out
     line.ok("trust")
     assert "nothing in lineclear.toml needs trust (2 trusted)" in line.ok("doctor").out

@@ -87,8 +87,13 @@ def check_place(place: StorePlace) -> Answers:
     yield (OK, f"main is {place.branch}") if place.branch else (NOTE, "no main branch found yet")
 
 
-def check_settings(warnings: Iterable[str], strategies: int, idle: Iterable[str]) -> Answers:
-    """`idle`: warnings about settings that have no effect in this repository."""
+def check_settings(
+    warnings: Iterable[str], strategies: int, idle: Iterable[str], uncommitted: Iterable[str]
+) -> Answers:
+    """`idle`: warnings about settings that have no effect in this repository; `uncommitted`: about those that
+    do not count, since main has not committed them."""
+    for warning in uncommitted:
+        yield PROBLEM, warning
     for warning in (*warnings, *idle):
         yield NOTE, warning
     yield OK, f"{strategies} strategies beside the defaults"

@@ -61,6 +61,14 @@ class Context:
                 self.out.warn(warning)
         return repo
 
+    def warn_of_idle_settings(self) -> None:
+        """Say which settings of lineclear.toml are not in force, since main has not committed them."""
+        from lineclear.wiring.checks import warnings_in_force
+
+        repo = self.repo
+        for warning in warnings_in_force(repo.layout, repo.environ, repo.settings):
+            self.out.warn(warning)
+
     @property
     def opened(self) -> Repo:
         """The repository without the warnings of its settings; `repo` prints those on first use."""

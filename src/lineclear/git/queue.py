@@ -72,12 +72,12 @@ class CloneQueueGit:
     """
 
     def __init__(
-        self, layout: Layout, state_directory: str, *, style: str, remote: str, strays: Strays,
+        self, clone: CloneGit, state_directory: str, *, style: str, remote: str, strays: Strays,
         gate: CommitGate, spread: Spread, add_sides: AddSides,
         maker_by: Callable[[Callable[[], str]], LockMaker],
     ) -> None:  # fmt: skip
-        self.clone = CloneGit(layout)
-        self.branch, self._ref, self._cwd = self.clone.branch, self.clone.ref, layout.worktree
+        self.clone = clone
+        self.branch, self._ref, self._cwd = clone.branch, clone.ref, clone.cwd
         self._state_directory, self._style, self._remote = state_directory, style, remote
         self._strays, self._gate, self._spread, self._add_sides = strays, gate, spread, add_sides
         self._maker = maker_by(self.known_main)

@@ -14,9 +14,9 @@ SCHEMES, LIST, SIZE, MONEY, CHOICE = "schemes", "list", "size", "money", "choice
 # A shell command, several shell commands, the words of one command.
 COMMAND, COMMANDS, WORDS = "command", "commands", "words"
 
-# Which version of the team's file counts: the file in the main worktree, committed or not, or the file that
-# the landing branch has committed.
-IN_WORKTREE, ON_MAIN = "worktree", "main"
+# Which version of the team's file counts: the file in the main worktree, committed or not; the file that the
+# landing branch has committed; or the first for agents' worktrees and the second for check trees.
+IN_WORKTREE, ON_MAIN, BOTH = "worktree", "main", "both"
 
 _UNITS = {DURATION: "_ms", SIZE: "_bytes", MONEY: "_micros"}
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from lineclear.core.durations import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from lineclear.settings.setting import (
+    BOTH,
     CHOICE,
     COMMAND,
     COMMANDS,
@@ -165,6 +166,7 @@ class Settings:
         (".env", ".env.*"),
         "Patterns of ignored files that are copied into every worktree.",
         most=300,
+        read_from=BOTH,
     )
     worktrees_link: tuple[str, ...] = setting(
         LIST,
@@ -172,6 +174,7 @@ class Settings:
         "Patterns of ignored files and directories that all worktrees share through a symbolic link. Use it "
         "for caches and large data.",
         most=300,
+        read_from=BOTH,
     )
     worktrees_setup: tuple[str, ...] = setting(
         COMMANDS,
@@ -179,6 +182,7 @@ class Settings:
         "Commands that prepare a new worktree. They run one after the other, each in a shell in the new "
         "worktree.",
         most=2_000,
+        read_from=BOTH,
     )
     worktrees_setup_timeout_ms: int = setting(
         DURATION,
@@ -186,6 +190,7 @@ class Settings:
         "How long all commands of worktrees.setup may take together.",
         least=SECOND_MS,
         most=24 * HOUR_MS,
+        read_from=BOTH,
     )
     worktrees_ports: int = setting(
         COUNT,
@@ -193,12 +198,13 @@ class Settings:
         "How many ports are reserved for each worktree. They are free when the worktree is made and stay "
         "reserved for it; LINECLEAR_PORT is the first one. 0: none.",
         most=1_000,
+        read_from=BOTH,
     )
     worktrees_ports_from: int = setting(
-        COUNT, 42_000, "The first port that may be reserved.", least=1_024, most=65_535
+        COUNT, 42_000, "The first port that may be reserved.", least=1_024, most=65_535, read_from=BOTH
     )
     worktrees_ports_to: int = setting(
-        COUNT, 48_999, "The last port that may be reserved.", least=1_024, most=65_535
+        COUNT, 48_999, "The last port that may be reserved.", least=1_024, most=65_535, read_from=BOTH
     )
     worktrees_disk_reserve_bytes: int = setting(
         SIZE,
@@ -213,6 +219,7 @@ class Settings:
         'worktree, the git directory and the paths of worktrees.writable. "off": an agent can write wherever '
         "you can.",
         choices=("off", "bwrap"),
+        read_from=BOTH,
     )
     worktrees_writable: tuple[str, ...] = setting(
         LIST,
@@ -220,6 +227,7 @@ class Settings:
         "Paths that stay writable inside the sandbox, such as the cache of a package manager.",
         most=1_000,
         needs_trust=True,  # an agent that can write to a shell's start-up file can run any command
+        read_from=BOTH,
     )
     # -- run --
     run_agents: int = setting(COUNT, 3, "How many agents work at the same time.", least=1, most=200)
@@ -359,6 +367,7 @@ class Settings:
         "landing branch: if two machines land at the same time, the first push wins and the other machine "
         "builds on it. Empty: landings stay in this clone.",
         most=100,
+        read_from=ON_MAIN,
     )
     queue_history: str = setting(
         CHOICE,
@@ -366,18 +375,30 @@ class Settings:
         'How a branch lands. "merge" makes a merge commit, "linear" makes one commit with all changes of the '
         "branch.",
         choices=("merge", "linear"),
+        read_from=ON_MAIN,
     )
     queue_batch: int = setting(
-        COUNT, 16, "How many candidates are merged and checked together.", least=1, most=500
+        COUNT,
+        16,
+        "How many candidates are merged and checked together.",
+        least=1,
+        most=500,
+        read_from=ON_MAIN,
     )
     queue_workers: int = setting(
-        COUNT, 2, "How many checks run at the same time, each in its own tree.", least=1, most=64
+        COUNT,
+        2,
+        "How many checks run at the same time, each in its own tree.",
+        least=1,
+        most=64,
+        read_from=ON_MAIN,
     )
     queue_review: str = setting(
         CHOICE,
         "none",
         'Who must approve a candidate before it lands. "agent" means an agent other than the author.',
         choices=("none", "person", "agent"),
+        read_from=ON_MAIN,
     )
     queue_reviewer: str = setting(
         COMMAND,

@@ -8,24 +8,29 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.queue.check_runner import CheckRunner, ChecksOfMain
 from lineclear.core.queue.checks import trust_places
+from lineclear.core.words.computed.settings import gate_not_in_force
+from lineclear.core.words.refusals import Refusal
 from lineclear.git.check_trees import CheckTrees, TreeProvisioning
 from lineclear.git.committed_settings import CommittedSettings
+from lineclear.git.landing import landing_ref
 from lineclear.git.layout import CHECKS
 from lineclear.git.object_store import ObjectStore
 from lineclear.host.check_pool import ThreadedCheckPool
 from lineclear.host.commands import run_in_turn
+from lineclear.settings.in_force import missing_gates, not_in_force
 from lineclear.settings.stated_checks import stated_checks
 from lineclear.wiring.ports import check_ports
-from lineclear.wiring.repo import Repo, open_repo
+from lineclear.wiring.repo import Repo, open_repo, state_directory
 from lineclear.wiring.trust import trust_of
 from lineclear.wiring.worktrees import clone_worktrees, sandboxed, worktree_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from threading import Event
 
     from lineclear.app.queue.check_runner import CheckResult
     from lineclear.core.queue.checks import Check
+    from lineclear.git.layout import Layout
     from lineclear.settings import Settings
 
 
@@ -35,11 +40,12 @@ def check_logs(repo: Repo) -> str:
 
 
 def committed_settings(repo: Repo, objects: ObjectStore) -> CommittedSettings:
+    return _committed(repo.layout, repo.environ, objects)
+
+
+def _committed(layout: Layout, environ: Mapping[str, str], objects: ObjectStore) -> CommittedSettings:
     return CommittedSettings(
-        objects,
-        common_dir=repo.layout.common_dir,
-        local_dir=repo.state_directory,
-        environ=repo.environ,
+        objects, common_dir=layout.common_dir, local_dir=state_directory(layout), environ=environ
     )
 
 
@@ -52,6 +58,41 @@ def repo_at(repo: Repo, commit: str) -> Repo:
     """`repo_by` the settings that a commit holds."""
     with ObjectStore(repo.layout.common_dir) as objects:
         return repo_by(repo, committed_settings(repo, objects).at(commit))
+
+
+def settings_in_force(repo: Repo) -> Settings:
+    """Those that the landing branch holds; before its first commit, those of the main worktree."""
+    return in_force_at(repo.layout, repo.environ, repo.settings)
+
+
+def in_force_at(layout: Layout, environ: Mapping[str, str], stated: Settings) -> Settings:
+    """`settings_in_force` where no store is open. `stated`: the settings of the main worktree."""
+    with ObjectStore(layout.common_dir) as objects:
+        main = objects.commit_of(landing_ref(layout))
+        return _committed(layout, environ, objects).at(main) if main else stated
+
+
+def warnings_in_force(layout: Layout, environ: Mapping[str, str], stated: Settings) -> list[str]:
+    """A warning for each setting that lineclear.toml states and main has not committed."""
+    main = landing_ref(layout).removeprefix("refs/heads/")
+    try:
+        return not_in_force(stated, in_force_at(layout, environ, stated), main)
+    except Refusal as refusal:
+        return [f"The settings that {main} has committed cannot be read, so nothing can land. {refusal.what}"]
+
+
+def require_gates(repo: Repo, branch: str = "") -> None:
+    """Refuse if lineclear.toml states a check or a review that neither main nor `branch` has committed: the
+    work would land without it."""
+    ref = landing_ref(repo.layout)
+    missing = missing_gates(repo.settings, settings_in_force(repo))
+    if missing and branch:
+        with ObjectStore(repo.layout.common_dir) as objects:
+            tip = objects.commit_of(f"refs/heads/{branch}")
+            if tip and not missing_gates(repo.settings, committed_settings(repo, objects).at(tip)):
+                return  # the branch brings the gate to main
+    if missing:
+        raise gate_not_in_force(missing, ref.removeprefix("refs/heads/"))
 
 
 def require_trusted(at_main: Repo, checks: Iterable[Check]) -> None:

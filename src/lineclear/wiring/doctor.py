@@ -15,6 +15,7 @@ from lineclear.host import server_address
 from lineclear.host.bonds import SUPERVISOR
 from lineclear.host.files import free_bytes, is_network_fs, is_open_to_others
 from lineclear.host.logs import ErrorLines
+from lineclear.wiring.checks import warnings_in_force
 from lineclear.wiring.repo import open_repo, state_directory
 from lineclear.wiring.setup import clone_of
 from lineclear.wiring.trust import trust_of
@@ -42,7 +43,12 @@ def examine(cwd: str, environ: Mapping[str, str], *, fix: bool) -> list[Finding]
     inside = (
         (
             "settings",
-            lambda: doctor.check_settings(settings.warnings, len(settings.rules), _idle_settings(repo)),
+            lambda: doctor.check_settings(
+                settings.warnings,
+                len(settings.rules),
+                _idle_settings(repo),
+                warnings_in_force(repo.layout, environ, settings),
+            ),
         ),
         ("trust", lambda: doctor.check_trust(trust_of(repo))),
         ("store", lambda: doctor.check_store(store, _gate_holder(repo))),

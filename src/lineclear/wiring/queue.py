@@ -19,7 +19,7 @@ from lineclear.core.queue.phases import INTEGRATOR
 from lineclear.core.words.computed.queue import git_failed
 from lineclear.git import queue as git_queue
 from lineclear.git.integrator import SETTING, IntegratorWorktree
-from lineclear.git.landing import LandingLock
+from lineclear.git.landing import CloneGit, LandingLock
 from lineclear.git.main_files import CloneMainFiles
 from lineclear.git.pull_requests import PullRequestBranches
 from lineclear.git.queue import CloneQueueGit, KeptCommits
@@ -38,6 +38,7 @@ from lineclear.wiring.checks import (
     check_trees,
     committed_settings,
     repo_by,
+    settings_in_force,
 )
 from lineclear.wiring.commit_gate import commit_gate_of
 from lineclear.wiring.lock_making import lock_maker_by_settings
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from lineclear.app.queue.landings import CandidateChange
     from lineclear.core.claims.resources import Resource
     from lineclear.core.queue.conflict_sides import Owner
+    from lineclear.settings import Settings
     from lineclear.wiring.repo import Repo
 
 
@@ -61,27 +63,20 @@ QUEUE_LOCK = "queue.lock"
 
 
 def landings_of(repo: Repo) -> Landings:
-    settings = repo.settings
-    rules = QueueRules(
-        batch=settings.queue_batch, workers=settings.queue_workers, review=settings.queue_review,
-        reviewer=settings.queue_reviewer,
-    )  # fmt: skip
     turns = Turns(
         repo.store, repo.liveness, Caller(f"queue@{repo.tree.partition('/')[0]}", tree=repo.tree),
         new_lock=lambda: LandingLock(repo.state_directory, QUEUE_LOCK),
-        hold_bond=(lambda: repo.hold_bond("queue")) if settings.store_url else None, clock=time.monotonic,
+        hold_bond=(lambda: repo.hold_bond("queue")) if repo.settings.store_url else None,
+        clock=time.monotonic,
     )  # fmt: skip
-    kept = KeptCommits(repo.layout.worktree, settings.queue_remote)
-    return Landings(
-        repo.store, rules, turns, kept, lambda: open_tools(repo), tree=repo.tree, clock=time.monotonic
-    )
+    return Landings(repo.store, turns, lambda: open_tools(repo), tree=repo.tree, clock=time.monotonic)
 
 
 @contextmanager
 def open_tools(repo: Repo) -> Iterator[RepoQueueTools]:
     try:
-        with closing(queue_git_of(repo)) as git:
-            yield RepoQueueTools(repo, git)
+        with closing(CloneGit(repo.layout)) as clone:
+            yield RepoQueueTools(repo, clone)
     except GitFailed as error:
         raise git_failed(error.command[0], error.stderr) from error
 
@@ -89,15 +84,27 @@ def open_tools(repo: Repo) -> Iterator[RepoQueueTools]:
 class RepoQueueTools:
     """The `QueueTools` of app/queue/ports.py."""
 
-    def __init__(self, repo: Repo, git: CloneQueueGit) -> None:
-        self._repo, self.git = repo, git
-        self._settings = committed_settings(repo, git.clone.objects)
+    def __init__(self, repo: Repo, clone: CloneGit) -> None:
+        self._repo, self._settings = repo, committed_settings(repo, clone.objects)
+        settings = self._settings_at(clone.commit_of(clone.ref))
+        self.git = _queue_git(repo, clone, settings)
+        self.kept = KeptCommits(repo.layout.worktree, settings.queue_remote)
+
+    def _settings_at(self, main: str) -> Settings:
+        return self._settings.at(main) if main else self._repo.settings
+
+    def rules(self, main: str) -> QueueRules:
+        settings = self._settings_at(main)
+        return QueueRules(
+            batch=settings.queue_batch, workers=settings.queue_workers, review=settings.queue_review,
+            reviewer=settings.queue_reviewer,
+        )  # fmt: skip
 
     def open_checks(self, places: int) -> AbstractContextManager[ThreadedCheckPool]:
         return closing(check_pool(self._repo, places, self._settings.at))
 
     def stated_checks(self, main: str) -> list[tuple[Check, Resource | None]]:
-        return stated_checks(self._settings.at(main) if main else self._repo.settings)
+        return stated_checks(self._settings_at(main))
 
     def reviewer(self, main: str) -> CommandReviewer | None:
         at_main = repo_by(self._repo, self._settings.at(main))
@@ -105,7 +112,7 @@ class RepoQueueTools:
 
     def follow_up(self, caller: Caller, landed: list[dict[str, Any]]) -> dict[str, Any] | None:
         main = self.git.clone.commit_of(self.git.clone.ref)
-        at_main = repo_by(self._repo, self._settings.at(main)) if main else self._repo
+        at_main = repo_by(self._repo, self._settings_at(main))
         place = _integrator(at_main, main)
 
         def submit(branch: str) -> str:
@@ -143,7 +150,9 @@ def _integrator(at_main: Repo, main: str) -> IntegratorWorktree:
     )  # fmt: skip
 
 
-def queue_git_of(repo: Repo) -> CloneQueueGit:
+def _queue_git(repo: Repo, clone: CloneGit, settings: Settings) -> CloneQueueGit:
+    """`settings`: those in force."""
+
     def sides(
         conflicts: list[dict[str, Any]], main: str, tip: str, branch: str, owner: Owner
     ) -> list[dict[str, Any]]:
@@ -151,8 +160,8 @@ def queue_git_of(repo: Repo) -> CloneQueueGit:
         return add_sides(touches_at(repo.layout.worktree), repo.store, conflicts, *ends)
 
     return CloneQueueGit(
-        repo.layout, repo.state_directory, style=repo.settings.queue_history,
-        remote=repo.settings.queue_remote, strays=strays_of(repo), gate=commit_gate_of(repo), spread=spread,
+        clone, repo.state_directory, style=settings.queue_history,
+        remote=settings.queue_remote, strays=strays_of(repo), gate=commit_gate_of(repo), spread=spread,
         add_sides=sides, maker_by=lambda main: lock_maker_by_settings(repo, main),
     )  # fmt: skip
 
@@ -165,7 +174,7 @@ def undo_git_of(repo: Repo) -> CloneUndoGit:
         return lambda base, left, right: merging_at(cwd).merge_tree(base, left, right, maker)
 
     return CloneUndoGit(
-        repo.layout, repo.settings.queue_remote, merge_by=merge_by,
+        repo.layout, settings_in_force(repo).queue_remote, merge_by=merge_by,
         sides=lambda found, left, right: add_sides(
             touches_at(cwd), repo.store, found, SideEnd(commit=left), SideEnd(commit=right)
         ),
@@ -177,7 +186,7 @@ def main_files_of(repo: Repo) -> CloneMainFiles:
 
 
 def pull_requests_of(repo: Repo) -> PullRequests:
-    git = PullRequestBranches(repo.layout, repo.settings.queue_remote)
+    git = PullRequestBranches(repo.layout, settings_in_force(repo).queue_remote)
     tool = ForgeCommand(repo.layout.worktree, unbound(repo.environ))
     return PullRequests(repo.store, git, tool)
 

@@ -26,6 +26,7 @@ from lineclear.host.supervision import THREADS_MAX, LocalHost, RunTraces, Status
 from lineclear.host.threads import Jobs
 from lineclear.host.tokens import new_secret
 from lineclear.settings.stated_checks import stated_checks
+from lineclear.wiring.checks import repo_by, settings_in_force
 from lineclear.wiring.queue import landings_of
 from lineclear.wiring.repo import open_repo, settings_root
 from lineclear.wiring.returned_work import returned_work_of
@@ -186,6 +187,7 @@ def follow_run(repo: Repo, agent: str, *, is_raw: bool, is_whole: bool) -> Itera
 
 def deliveries_of(repo: Repo) -> Deliveries:
     root = settings_root(repo.layout)
+    at_main = repo_by(repo, settings_in_force(repo))
 
     def checkout_of(branch: str) -> str:
         places = checkouts_of(repo.layout.common_dir, f"refs/heads/{branch}")
@@ -200,9 +202,9 @@ def deliveries_of(repo: Repo) -> Deliveries:
         workplace=partial(workplace_of, repo),
         checkout_of=checkout_of,
         checks=WorkChecks(
-            stated_checks(repo.settings),
+            stated_checks(at_main.settings),
             repo.environ,
-            partial(trust_of(repo).require, ("checks.gate", "checks.paths")),
+            partial(trust_of(at_main).require, ("checks.gate", "checks.paths")),
             run_command,
         ),
         is_in_main_tree=lambda name: os.path.lexists(os.path.join(root, name)),

@@ -17,6 +17,7 @@ from lineclear.settings import TEAM_FILE
 from lineclear.settings.local_file import write_local_section
 from lineclear.settings.team_file import write_repo_id
 from lineclear.store.sqlite import engine as sqlite
+from lineclear.wiring.checks import warnings_in_force
 from lineclear.wiring.repo import bell_in, read_settings, settings_root, state_directory
 from lineclear.wiring.setup import clone_of
 
@@ -28,7 +29,12 @@ if TYPE_CHECKING:
 
 
 def find_settings(cwd: str, environ: Mapping[str, str]) -> Settings:
-    return read_settings(find_layout(cwd, environ), environ)
+    """As the main worktree states them; a warning names each one that is not in force."""
+    layout = find_layout(cwd, environ)
+    settings = read_settings(layout, environ)
+    layout.landing = settings.queue_branch
+    settings.warnings += warnings_in_force(layout, environ, settings)
+    return settings
 
 
 def init_repo(cwd: str, environ: Mapping[str, str], url: str = "") -> dict[str, object]:

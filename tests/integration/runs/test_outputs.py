@@ -260,7 +260,7 @@ def test_checks_for_paths_run_for_what_changed(team: Team, place: Path) -> None:
 
 
 def test_a_gate_of_the_committed_file_runs_only_when_it_is_trusted(team: Team, place: Path) -> None:
-    (team.git.path / "lineclear.toml").write_text('[checks]\ngate = "true"\n')
+    team.git.commit("Settings", {"lineclear.toml": '[checks]\ngate = "true"\n'})
     set_up(team, "")
     (place / "src/a.py").write_text("a = 2\n")
     with refused("trust.missing"):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.ports import Caller, Store, View
-    from lineclear.app.queue.ports import CommitKeeper, LandingGit, QueueTools
+    from lineclear.app.queue.ports import LandingGit, QueueTools
     from lineclear.app.queue.runner import QueueRules
     from lineclear.app.queue.runner_turns import Turns
     from lineclear.app.queue.trial_landing import BranchCheck
@@ -55,11 +55,10 @@ class Landings:
     """The queue of one repository. `clock` counts seconds."""
 
     def __init__(
-        self, store: Store, rules: QueueRules, turns: Turns, kept: CommitKeeper,
-        open_tools: Callable[[], AbstractContextManager[QueueTools]], *, tree: str,
-        clock: Callable[[], float],
+        self, store: Store, turns: Turns, open_tools: Callable[[], AbstractContextManager[QueueTools]], *,
+        tree: str, clock: Callable[[], float],
     ) -> None:  # fmt: skip
-        self._store, self._rules, self.turns, self._kept = store, rules, turns, kept
+        self._store, self.turns = store, turns
         self._open_tools, self._tree, self._clock = open_tools, tree, clock
 
     # -- run --------------------------------------------------------------------------------------
@@ -74,11 +73,11 @@ class Landings:
     def _runner(self, tools: QueueTools, caller: Caller, tell: Tell) -> Iterator[Runner]:
         def pass_on(news: QueueNews) -> None:
             if news.kind in ("landed", "sent back"):
-                self._forget(news.candidate)
+                self._forget(tools, news.candidate)
             tell(news)
 
-        with tools.open_checks(self._rules.workers) as checks:
-            yield Runner(self._store, caller, tools.git, checks, self._rules, pass_on)
+        with tools.open_checks(_rules_of(tools).workers) as checks:
+            yield Runner(self._store, caller, tools.git, checks, tools.rules, pass_on)
 
     def run_once(
         self, caller: Caller, *, tell: Tell = lambda _: None, wait_s: float = 0.0,
@@ -134,8 +133,9 @@ class Landings:
         with self._runner(tools, caller, hear) as runner:
 
             def is_over() -> bool:
+                rules = _rules_of(tools)
                 has_other_work = bool(landed) or (
-                    bool(self._rules.reviewer) and has_unreviewed(self._store, self._rules.review)
+                    bool(rules.reviewer) and has_unreviewed(self._store, rules.review)
                 )
                 return stop() or (has_other_work and not runner.is_busy)
 
@@ -162,8 +162,9 @@ class Landings:
     def _review(
         self, tools: QueueTools, caller: Caller, *, tell: Tell, is_over: Callable[[], bool]
     ) -> list[int]:
+        review = _rules_of(tools).review
         return review_waiting(
-            self._store, tools, caller, review=self._rules.review, tree=self._tree, is_over=is_over, tell=tell
+            self._store, tools, caller, review=review, tree=self._tree, is_over=is_over, tell=tell
         )
 
     # -- submit and wait --------------------------------------------------------------------------
@@ -175,13 +176,14 @@ class Landings:
         """Submit the branch as it is now. Refused if it cannot land or holds nothing new."""
         with self._open_tools() as tools:
             return self._submit(
-                tools.git, caller, branch=branch, task=task, agent=agent, after=after, priority=priority
+                tools, caller, branch=branch, task=task, agent=agent, after=after, priority=priority
             )
 
     def _submit(
-        self, git: LandingGit, caller: Caller, *, branch: str, task: int, agent: str, after: Sequence[int],
+        self, tools: QueueTools, caller: Caller, *, branch: str, task: int, agent: str, after: Sequence[int],
         priority: int,
     ) -> dict[str, Any]:  # fmt: skip
+        git = tools.git
         row, waiting, owner = self._store.read(
             lambda view: (_task(view, task), queue.live(view), agent_on(view, branch))
         )
@@ -200,7 +202,7 @@ class Landings:
         own = git.own(main, tip) if others else []
         on = [other.id for other in others if other.tip in own]
         # Before the candidate is in the log: any machine that runs the queue must find its commit.
-        self._kept.keep(tip)
+        tools.kept.keep(tip)
         # An agent that submits a branch of nobody's counts as its author.
         author = agent or owner or ("" if caller.is_person else caller.name)
         found = queue.submit(
@@ -239,7 +241,7 @@ class Landings:
                 raise
             # Its branch is gone, or the task has ended since: go on with the others.
 
-    def _forget(self, number: int) -> None:
+    def _forget(self, tools: QueueTools, number: int) -> None:
         """Drop our ref to an ended candidate's commit, unless a live candidate has the same commit."""
 
         def look(view: View) -> tuple[Candidate, bool]:
@@ -248,11 +250,12 @@ class Landings:
 
         row, is_wanted = self._store.read(look)
         if not is_wanted:
-            self._kept.forget(row.tip, is_landed=row.state == LANDED)
+            tools.kept.forget(row.tip, is_landed=row.state == LANDED)
 
     def _has_to_wait(self, tools: QueueTools) -> bool:
         """Must a check or a review happen between a submission and its landing?"""
-        return bool(tools.stated_checks(tools.git.known_main())) or self._rules.review != "none"
+        main = tools.git.known_main()
+        return bool(tools.stated_checks(main)) or tools.rules(main).review != "none"
 
     def land(
         self, caller: Caller, *, branch: str, task: int = 0, agent: str = "", after: Sequence[int] = (),
@@ -272,7 +275,7 @@ class Landings:
                 wait_s = 0.0 if self._has_to_wait(tools) else -1.0
             try:
                 found = self._submit(
-                    git, caller, branch=branch, task=task, agent=agent, after=after, priority=priority
+                    tools, caller, branch=branch, task=task, agent=agent, after=after, priority=priority
                 )
             except Refusal as refusal:
                 if refusal.code != "land.nothing" or (task and not self._is_merged(task)):
@@ -361,12 +364,13 @@ class Landings:
     def overview(self, *, ended: int = 0) -> dict[str, Any]:
         """The queue for people, with the time left as estimated from earlier checks."""
         with self._open_tools() as tools:
-            stated = tools.stated_checks(tools.git.known_main())
+            main = tools.git.known_main()
+            stated, rules = tools.stated_checks(main), tools.rules(main)
         commands = [check.command for check, place in stated if place is None]
-        at_once = self._rules.batch * self._rules.workers
+        at_once = rules.batch * rules.workers
         return self._store.read(
             lambda view: overview.overview(
-                view, review=self._rules.review, commands=commands, at_once=at_once, ended=ended
+                view, review=rules.review, commands=commands, at_once=at_once, ended=ended
             )
         )
 
@@ -381,6 +385,11 @@ class Landings:
                 return CandidateChange(base=main, result=level.commit, conflicts=[])
             base = tools.git.chain(row, main)[0]
             return CandidateChange(base=base, result=row.tip, conflicts=level.conflicts)
+
+
+def _rules_of(tools: QueueTools) -> QueueRules:
+    """The rules that main states now."""
+    return tools.rules(tools.git.known_main())
 
 
 # -- rows -----------------------------------------------------------------------------------------

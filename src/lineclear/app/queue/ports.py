@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller
     from lineclear.app.queue.check_runner import CommandEnd
+    from lineclear.app.queue.runner import QueueRules
     from lineclear.app.queue.stacking import Level
     from lineclear.core.claims.resources import Resource
     from lineclear.core.log.tables import Candidate, Task
@@ -106,6 +107,11 @@ if TYPE_CHECKING:
 
         @property
         def git(self) -> LandingGit: ...
+        @property
+        def kept(self) -> CommitKeeper: ...
+
+        def rules(self, main: str) -> QueueRules:
+            """The queue's rules in this commit's settings; without a commit those of this clone."""
 
         def open_checks(self, places: int) -> AbstractContextManager[CheckPool]: ...
 

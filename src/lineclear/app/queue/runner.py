@@ -101,10 +101,13 @@ class QueueFacts:
 
 class Runner:
     def __init__(
-        self, store: Store, caller: Caller, git: QueueGit, checks: CheckPool, rules: QueueRules, tell: Tell
-    ) -> None:
+        self, store: Store, caller: Caller, git: QueueGit, checks: CheckPool,
+        rules_at: Callable[[str], QueueRules], tell: Tell,
+    ) -> None:  # fmt: skip
+        """`rules_at(main)`: the rules that this commit of main states."""
         self._store, self._caller, self._git, self._checks = store, caller, git, checks
-        self._rules, self._tell = rules, tell
+        self._rules_at, self._tell = rules_at, tell
+        self._rules = QueueRules()
         self._main = ""
         self._stack: list[StackedCandidate] = []
         self._suspects: list[Suspect] = []
@@ -194,6 +197,7 @@ class Runner:
         if main != self._main:
             self._cut(0)
             self._checks.prepare(main)
+            self._rules = self._rules_at(main)
             self._main = main
         now_ns = facts.now_ns
         rows = {row.id: row for row in facts.live if row.id not in self._done}

@@ -17,6 +17,7 @@ from lineclear.core.queue.landing_results import Landed
 from lineclear.core.tasks.states import LEAST_PRIORITY
 from lineclear.core.words.computed.queue import not_as_asked
 from lineclear.core.words.row import FINDINGS
+from lineclear.wiring.checks import require_gates
 from lineclear.wiring.queue import landings_of, pull_requests_of, undo_git_of
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ def _declare_land(parser: ArgumentParser) -> None:
 
 def land(context: Context, args: Namespace) -> int:
     branch, task = branch_and_task(context, args)
+    context.warn_of_idle_settings()
+    require_gates(context.repo, branch)
     if task:
         _examine(context, task, branch)
     facts = {"branch": branch, "task": f"T-{task}" if task else "", "dry_run": args.dry_run}
@@ -106,6 +109,7 @@ def _declare_check(parser: ArgumentParser) -> None:
 
 def check(context: Context, args: Namespace) -> int:
     branch, task = branch_and_task(context, args)
+    context.warn_of_idle_settings()
     found = landings_of(context.repo).check(context.caller, branch=branch, task=task, runs_checks=args.run)
     data = {"branch": branch, "main": found.main, "fits": found.is_good, "findings": found.findings,
             "checks": found.checks, "output": found.output}  # fmt: skip

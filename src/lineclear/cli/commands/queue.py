@@ -16,6 +16,7 @@ from lineclear.core.queue.order import in_order
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.host.stop_signals import Stopping
 from lineclear.wiring import queue as wired
+from lineclear.wiring.checks import settings_in_force
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -56,7 +57,7 @@ def _declare_show(parser: ArgumentParser) -> None:
 
 
 def show(context: Context, args: Namespace) -> int:
-    review = context.repo.settings.queue_review
+    review = settings_in_force(context.repo).queue_review
     found = context.store.read(lambda view: explain(view, args.number, review))
     data = {**as_data(found), "history": [as_data(item) for item in found["history"]]}
     if args.diff:
@@ -160,7 +161,7 @@ def _review(context: Context, args: Namespace, *, is_good: bool) -> None:
     row = context.store.read(lambda view: queue.known(view, args.number))
     found = queue.review(
         context.store, context.caller, args.number, is_good=is_good, note=args.note, tip=row.tip,
-        by_agents=context.repo.settings.queue_review == "agent",
+        by_agents=settings_in_force(context.repo).queue_review == "agent",
     )  # fmt: skip
     name = f"{found['candidate']} ({plain(found['branch'])} at {row.tip[:12]})"
     words = f"{name} was approved." if is_good else f"{name} was rejected and goes back to its author."

@@ -19,6 +19,7 @@ from lineclear.cli.run_display import RunDisplay
 from lineclear.core.words.computed.runs import nothing_to_run
 from lineclear.core.words.refusals import refuse
 from lineclear.core.words.row import FAILED, TIMED_OUT
+from lineclear.wiring.checks import require_gates
 from lineclear.wiring.runs import follow_run, supervise, supervision_of
 
 if TYPE_CHECKING:
@@ -67,6 +68,9 @@ def run(context: Context, args: Namespace) -> int:
         return _join(context, board)
     if not 0 <= args.agents <= MOST_AGENTS:
         raise refuse("input.bad", name="-n", given=str(args.agents), why=f"it must be 1 to {MOST_AGENTS}")
+    context.warn_of_idle_settings()
+    if not args.no_land:
+        require_gates(context.repo)
     request = RunRequest(
         count=args.agents,
         client=args.client,

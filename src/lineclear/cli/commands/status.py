@@ -8,6 +8,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from lineclear.app.queue.candidates import live
+from lineclear.app.queue.overview import NO_REVIEW
 from lineclear.app.status import status as read_status
 from lineclear.cli.command import Command, Context
 from lineclear.cli.queue_output import paused_line, phase_line
@@ -53,7 +55,7 @@ def _wait_for_news(context: Context, bell: Any, head: int) -> None:
 
 def _show(context: Context) -> int:
     repo, caller = context.repo, context.caller
-    review = repo.settings.queue_review
+    review = _review(context)
     facts = context.store.read(lambda view: read_status(view, repo.presence, caller.name, review))
     facts["supervisor"] = None
     if facts["runs"]:
@@ -63,6 +65,15 @@ def _show(context: Context) -> int:
     context.out.data(facts, *_lines(facts))
     head: int = facts["head"]
     return head
+
+
+def _review(context: Context) -> str:
+    """Who must approve landings; only asked for if something waits to land."""
+    if not context.store.read(live):
+        return NO_REVIEW
+    from lineclear.wiring.checks import settings_in_force
+
+    return settings_in_force(context.repo).queue_review
 
 
 def _run_lines(facts: dict[str, Any]) -> list[str | TextTable]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable
 from lineclear.core.trust import KNOWN
+from lineclear.wiring.checks import warnings_in_force
 from lineclear.wiring.repo import open_repo
 from lineclear.wiring.trust import trust_of
 
@@ -64,6 +65,8 @@ def _record(context: Context, repo: Repo, *, is_dry: bool) -> None:
         lines = [f"Nothing was recorded; {fresh} of {len(seen)} are not trusted. Next: lineclear trust"]
     elif seen:
         lines = [f"All {len(seen)} are trusted now, {fresh} of them for the first time."]
+    for warning in warnings_in_force(repo.layout, repo.environ, repo.settings):
+        context.out.warn(warning)
     context.out.data(data, table, *lines)
 
 

@@ -19,6 +19,12 @@ def settings_too_large(origin: str, most_bytes: int) -> Refusal:
     return refuse("settings.size", origin=origin, most_bytes=most_bytes, most_kib=most_bytes // 1024)
 
 
+def gate_not_in_force(names: list[str], main: str) -> Refusal:
+    """`names` has at least one element."""
+    more = len(names) - 1 or None
+    return refuse("settings.uncommitted", first=names[0], more=more, main=main, settings=names)
+
+
 def not_trusted(stated: list[Stated]) -> Refusal:
     """`stated` has at least one element."""
     first = stated[0]

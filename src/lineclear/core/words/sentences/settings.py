@@ -49,6 +49,16 @@ ROWS = {
     "settings.unknown": Row(
         USAGE, 'There is no setting "{name}"{hint:?}', next="lineclear config show", words=("hint",)
     ),
+    "settings.uncommitted": Row(
+        NOT_ALLOWED,
+        (
+            "{first} and {more} more of lineclear.toml are not in force: {main:50} has not committed them.",
+            "{first} of lineclear.toml is not in force: {main:50} has not committed it.",
+        ),
+        who="Work would land without it, so the file has to be committed there first.",
+        next='git add lineclear.toml && git commit -m "Settings" lineclear.toml',
+        words=("first", "more"),
+    ),
     "trust.missing": Row(
         NOT_ALLOWED,
         (
