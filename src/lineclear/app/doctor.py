@@ -63,13 +63,15 @@ def check_git(version: str) -> Answers:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorePlace:
     """Where the repository and its store are. `network`: the network file system there, "" for none;
-    `is_open`: other users can read the state directory; `branch`: main."""
+    `is_open`: other users can read the state directory; `is_writable`: we can write to the repository;
+    `branch`: main."""
 
     common_dir: str
     state_directory: str
     network: str
     free_bytes: int
     is_open: bool
+    is_writable: bool
     branch: str
 
 
@@ -79,6 +81,8 @@ def check_place(place: StorePlace) -> Answers:
             PROBLEM,
             f"{place.common_dir} is on {place.network}: use PostgreSQL (lineclear init --store URL)",
         )
+    if not place.is_writable:
+        yield PROBLEM, f"{place.common_dir} cannot be written: a read-only file system, or not your directory"
     is_enough = place.free_bytes >= LEAST_FREE_BYTES
     free = f"{place.free_bytes // (1024 * 1024)} MiB free on the disk of the store"
     yield (OK if is_enough else PROBLEM), free
@@ -111,9 +115,11 @@ def check_trust(trust: Trust) -> Answers:
         yield OK, f"nothing in lineclear.toml needs trust ({len(trust.judged())} trusted)"
 
 
-def check_store(store: Store, gate_holder: str) -> Answers:
+def check_store(store: Store, gate_holder: str, unwritable: str) -> Answers:
     """`gate_holder`: the process that blocks all writers, if any; normally a transaction takes
-    milliseconds."""
+    milliseconds. `unwritable`: why nobody can write here, "" if we can."""
+    if unwritable:
+        yield PROBLEM, f"the store cannot be written: {unwritable}"
     if gate_holder:
         yield (
             PROBLEM,

@@ -5,6 +5,7 @@ What `--version` and the help do not need is imported where it is used.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from importlib import import_module
@@ -226,11 +227,25 @@ def _unknown(words: list[str], out: Output) -> int:
     raise refuse("usage.verb", typed=typed, close=close[0] if close else "")
 
 
+# The file system takes no writes: not a bug of ours.
+_UNWRITABLE = (errno.EROFS, errno.ENOSPC, errno.EDQUOT)
+
+
 def as_bug(error: Exception) -> Refusal:
+    """The refusal for an exception that nobody expected: a bug, unless the machine refused to write."""
     import traceback
 
     where = traceback.extract_tb(error.__traceback__)
     place = f"{os.path.basename(where[-1].filename)}:{where[-1].lineno}" if where else "nowhere"
     if os.environ.get("LINECLEAR_DEBUG"):
         traceback.print_exception(error, file=sys.stderr)
+    if isinstance(error, OSError) and error.errno in _UNWRITABLE and isinstance(error.filename, str):
+        return refuse("host.unwritable", path=_existing(error.filename), why=str(error.strerror))
     return refuse("bug", error=f"{type(error).__name__}: {error}", place=place)
+
+
+def _existing(path: str) -> str:
+    """The path, or the first directory above it that exists."""
+    while not os.path.lexists(path) and os.path.dirname(path) != path:
+        path = os.path.dirname(path)
+    return path

@@ -15,6 +15,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lineclear.core.words.computed.queue import cause_of
 from lineclear.git import layout as layouts
 from lineclear.git.restoring import put_back
 from lineclear.git.run import GitFailed, git
@@ -169,7 +170,7 @@ class Mover:
         except GitFailed as error:
             self.repair()
             files = overlapping(place, old, set(changes))
-            reason = f"uncommitted changes in {place.path} overlap" if files else _last_line(error.stderr)
+            reason = f"uncommitted changes in {place.path} overlap" if files else cause_of(error.stderr)[:200]
             return BranchMove("blocked", reason, files)
         if not is_moved:
             self.repair()
@@ -410,10 +411,6 @@ def _written_ns(path: str) -> int:
         return os.lstat(path).st_mtime_ns
     except OSError:
         return -1
-
-
-def _last_line(text: str) -> str:
-    return text.strip().split("\n")[-1][:200]
 
 
 def _journal(path: str) -> dict[str, str] | None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.queue.check_runner import CommandEnd
 from lineclear.core.queue.checks import digest_of, manifests_digest
+from lineclear.core.words.computed.queue import cause_of
 from lineclear.core.words.refusals import Refusal, not_found, refuse
 from lineclear.core.worktrees import rules
 from lineclear.git import branches, detached_worktrees
@@ -212,7 +213,7 @@ class HeldCheckTree:
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
             detached_worktrees.make(trees.root, self.path, commit, [self._bond.fileno()])
         except GitFailed as error:
-            raise refuse("checks.tree", tree=self.name, why=git_trees.failure_words(error)) from error
+            raise refuse("checks.tree", tree=self.name, why=cause_of(error.stderr)) from error
         except OSError as error:
             raise refuse("checks.tree", tree=self.name, why=error.strerror or str(error)) from error
 

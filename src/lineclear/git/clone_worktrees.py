@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from lineclear.app.worktrees.ports import FoundWorktree, WorktreeEntry
+from lineclear.core.words.computed.queue import cause_of
 from lineclear.core.words.computed.worktrees import worktree_failed
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.core.worktrees import rules
@@ -140,7 +141,7 @@ class CloneWorktrees:
     def _refusal(self, tree: str, error: GitFailed) -> Refusal:
         if "git-lfs" in error.stderr:
             return refuse("worktree.lfs", path=self.root)
-        return worktree_failed(tree.removeprefix(self._scope), git_trees.failure_words(error))
+        return worktree_failed(tree.removeprefix(self._scope), cause_of(error.stderr))
 
     # -- reading ------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lineclear.core.words.computed.queue import cause_of
 from lineclear.git.run import GitFailed, git
 
 _NET_S = 300
@@ -46,5 +47,5 @@ def push_leased(cwd: str, remote: str, branch: str, old: str, new: str) -> str:
         now = fetch_branch(cwd, remote, branch)
         if now == new:
             return ""
-        return "stale" if now != old else error.stderr.strip().split("\n")[-1][:300]
+        return "stale" if now != old else cause_of(error.stderr)[:300]
     return ""

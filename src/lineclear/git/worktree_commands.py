@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.core.claims.paths import glob
 from lineclear.git.layout import linked_git_dir, names_in, read_text
-from lineclear.git.run import GitFailed, git
+from lineclear.git.run import git
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -219,10 +219,3 @@ def _index_sizes(data: bytes, version: int, count: int, id_bytes: int) -> Iterat
             length = flags & 0xFFF
             end = name_at + length if length < 0xFFF else data.index(0, name_at)
             at += (end - at + 8) // 8 * 8
-
-
-def failure_words(error: GitFailed) -> str:
-    """Git's first error message, else its last line, without the prefix."""
-    lines = [line for line in error.stderr.strip().splitlines() if line.strip()]
-    errors = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines[-1:] or ["nothing"]
-    return errors[0].removeprefix("fatal:").removeprefix("error:").strip()

@@ -51,7 +51,7 @@ def examine(cwd: str, environ: Mapping[str, str], *, fix: bool) -> list[Finding]
             ),
         ),
         ("trust", lambda: doctor.check_trust(trust_of(repo))),
-        ("store", lambda: doctor.check_store(store, _gate_holder(repo))),
+        ("store", lambda: doctor.check_store(store, *_in_the_way(repo))),
         ("log", lambda: doctor.check_log(store)),
         (
             "tokens",
@@ -80,6 +80,7 @@ def _place(cwd: str, environ: Mapping[str, str]) -> Answers:
         network=is_network_fs(layout.common_dir) or "",
         free_bytes=free_bytes(layout.common_dir),
         is_open=is_open_to_others(directory),
+        is_writable=os.access(layout.common_dir, os.W_OK),
         branch=landing_branch(layout.common_dir) or "",
     )
     return doctor.check_place(place)
@@ -97,12 +98,16 @@ def _idle_settings(repo: Repo) -> Iterable[str]:
     )
 
 
-def _gate_holder(repo: Repo) -> str:
+def _in_the_way(repo: Repo) -> tuple[str, str]:
+    """(the process that keeps everybody from writing, why we can never write); "" for neither."""
     from lineclear.store.sqlite.writer_lock import stuck_holder
 
     if repo.store.kind != "sqlite":
-        return ""
-    return stuck_holder(os.path.join(repo.state_directory, "state.lock"), limit_s=1.0)
+        return "", ""
+    try:
+        return stuck_holder(os.path.join(repo.state_directory, "state.lock"), limit_s=1.0), ""
+    except Refusal as refusal:
+        return "", str(refusal.facts["reason"])
 
 
 def _server(repo: Repo) -> Answers:

@@ -13,7 +13,7 @@ from lineclear.core.words.refusals import refuse
 
 PLACE = StorePlace(
     common_dir="/r/.git", state_directory="/r/.git/lineclear", network="", free_bytes=1 << 30, is_open=False,
-    branch="main",
+    is_writable=True, branch="main",
 )  # fmt: skip
 
 
@@ -57,6 +57,7 @@ def test_an_old_git_is_a_problem(version: str, state: str) -> None:
     [
         ({"network": "nfs4"}, "/r/.git is on nfs4"),
         ({"free_bytes": 1024}, "0 MiB free"),
+        ({"is_writable": False}, "/r/.git cannot be written"),
         ({"is_open": True}, "/r/.git/lineclear can be read by others"),
     ],
 )

@@ -122,11 +122,14 @@ def _open(path: str) -> int:
 
 
 def stuck_holder(path: str, *, limit_s: float) -> str:
-    """The process that still holds the lock after `limit_s`; "" if it is free by then."""
+    """The process that still holds the lock after `limit_s`; "" if it is free by then. Refuses if the lock
+    cannot be opened at all."""
     try:
         with WriterLock(path, limit_s=limit_s):
             return ""
-    except Refusal:
+    except Refusal as refusal:
+        if refusal.code != "store.busy":
+            raise
         return holder_of(path)
 
 

@@ -268,7 +268,7 @@ WORDS = {
         ),
         (
             git_failed("fetch", "one\nfatal: no such remote\n"),
-            "git fetch failed: fatal: no such remote\nNext: run `git fsck --connectivity-only`.",
+            "git fetch failed: no such remote\nNext: run `git fsck --connectivity-only`.",
         ),
         (
             not_integrated(3, 2),

@@ -22,8 +22,20 @@ def not_as_asked(task: str, reason: str) -> Refusal:
 
 
 def git_failed(command: str, words: str) -> Refusal:
-    words = words.strip()
-    return refuse("git.failed", command=command, words=words, cause=words.rpartition("\n")[2])
+    return refuse("git.failed", command=command, words=words.strip(), cause=cause_of(words))
+
+
+# Git says this after the program that it asked, such as ssh, has named the cause.
+_AFTER_THE_CAUSE = "fatal: Could not read from remote repository."
+
+
+def cause_of(words: str) -> str:
+    """The line of git's error output that names the cause: its first error, else its last line."""
+    lines = [line.strip() for line in words.splitlines() if line.strip()]
+    at = next((at for at, line in enumerate(lines) if line.startswith(("fatal:", "error:"))), len(lines) - 1)
+    if at > 0 and lines[at] == _AFTER_THE_CAUSE:
+        at -= 1
+    return lines[at].removeprefix("fatal:").removeprefix("error:").strip() if lines else "it gave no reason"
 
 
 def not_integrated(open_count: int, waiting: int) -> Refusal:

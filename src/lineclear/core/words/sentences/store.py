@@ -108,6 +108,11 @@ ROWS = {
         who="Linux has it in /proc/sys/kernel/random/boot_id, macOS in `sysctl kern.bootsessionuuid`.",
         next="lineclear init --store postgresql://HOST/DATABASE",
     ),
+    "host.unwritable": Row(
+        FAILED,
+        "Cannot write {path:110}: {why:80}.",
+        next="df {path:DIRECTORY}",
+    ),
     "bond.held": Row(
         HELD,
         "The bond {bond} is already held.",
