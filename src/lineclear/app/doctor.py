@@ -9,6 +9,7 @@ from lineclear.app.agents.dead_agents import free_dead_agents
 from lineclear.app.agents.tokens import list_tokens, verify
 from lineclear.app.log import audit
 from lineclear.app.setup.planning import plan_install
+from lineclear.core.git_versions import LEAST_WORDS, is_new_enough
 from lineclear.core.instants import show_wall
 from lineclear.core.words.refusals import Refusal
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 OK, NOTE, PROBLEM = "ok", "note", "problem"
 LEAST_FREE_BYTES = 64 * 1024 * 1024
-LEAST_GIT = (2, 38)
 SOON_NS = 7 * 86_400 * 1_000_000_000
 
 
@@ -53,11 +53,10 @@ def _finding(state: str, what: str, text: str) -> Finding:
 
 def check_git(version: str) -> Answers:
     """`version`: the output of `git version`."""
-    numbers = tuple(int(part) for part in version.split()[2].split(".")[:2])
-    if numbers >= LEAST_GIT:
+    if is_new_enough(version):
         yield OK, version
     else:
-        yield PROBLEM, f"{version}; 2.38 or newer is needed (merge-tree --write-tree)"
+        yield PROBLEM, f"{version}; {LEAST_WORDS} or newer is needed (merge-tree --write-tree)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

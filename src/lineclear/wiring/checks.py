@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.queue.check_runner import CheckRunner, ChecksOfMain
 from lineclear.core.queue.checks import trust_places
+from lineclear.core.words.computed.queue import git_failed
 from lineclear.core.words.computed.settings import gate_not_in_force
 from lineclear.core.words.refusals import Refusal
 from lineclear.git.check_trees import CheckTrees, TreeProvisioning
@@ -15,6 +16,7 @@ from lineclear.git.committed_settings import CommittedSettings
 from lineclear.git.landing import landing_ref
 from lineclear.git.layout import CHECKS
 from lineclear.git.object_store import ObjectStore
+from lineclear.git.run import GitFailed
 from lineclear.host.check_pool import ThreadedCheckPool
 from lineclear.host.commands import run_in_turn
 from lineclear.settings.in_force import missing_gates, not_in_force
@@ -67,9 +69,12 @@ def settings_in_force(repo: Repo) -> Settings:
 
 def in_force_at(layout: Layout, environ: Mapping[str, str], stated: Settings) -> Settings:
     """`settings_in_force` where no store is open. `stated`: the settings of the main worktree."""
-    with ObjectStore(layout.common_dir) as objects:
-        main = objects.commit_of(landing_ref(layout))
-        return _committed(layout, environ, objects).at(main) if main else stated
+    try:
+        with ObjectStore(layout.common_dir) as objects:
+            main = objects.commit_of(landing_ref(layout))
+            return _committed(layout, environ, objects).at(main) if main else stated
+    except GitFailed as error:
+        raise git_failed(error.command[0], error.stderr) from error
 
 
 def warnings_in_force(layout: Layout, environ: Mapping[str, str], stated: Settings) -> list[str]:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.setup import starting
 from lineclear.app.setup.starting import NewRepo
+from lineclear.core import git_versions
 from lineclear.git.commits import root_commit
 from lineclear.git.layout import find_layout
+from lineclear.git.run import GitFailed, git
 from lineclear.host.clock import HostClock
 from lineclear.host.files import is_network_fs
 from lineclear.settings import TEAM_FILE
@@ -37,7 +39,17 @@ def find_settings(cwd: str, environ: Mapping[str, str]) -> Settings:
     return settings
 
 
+def require_git() -> None:
+    """Refuse to start work with a git that cannot land it."""
+    try:
+        said = git(["--version"], os.sep).decode().strip()
+    except GitFailed:
+        said = ""
+    git_versions.require_git(said)
+
+
 def init_repo(cwd: str, environ: Mapping[str, str], url: str = "") -> dict[str, object]:
+    require_git()
     layout = find_layout(cwd, environ)
     settings = read_settings(layout, environ, {"store.url": url} if url else None)
     return new_repo(layout, settings).init(url)

@@ -21,6 +21,7 @@ from lineclear.core.words.refusals import refuse
 from lineclear.core.words.row import FAILED, TIMED_OUT
 from lineclear.wiring.checks import require_gates
 from lineclear.wiring.runs import follow_run, supervise, supervision_of
+from lineclear.wiring.starting import require_git
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -68,6 +69,7 @@ def run(context: Context, args: Namespace) -> int:
         return _join(context, board)
     if not 0 <= args.agents <= MOST_AGENTS:
         raise refuse("input.bad", name="-n", given=str(args.agents), why=f"it must be 1 to {MOST_AGENTS}")
+    require_git()
     context.warn_of_idle_settings()
     if not args.no_land:
         require_gates(context.repo)

@@ -11,6 +11,7 @@ from lineclear.cli.render import TextTable
 from lineclear.clients.registry import CLIENTS, SETUP, coding_agents, names_with
 from lineclear.core.words.row import FINDINGS
 from lineclear.wiring.setup import check_setup, open_clone
+from lineclear.wiring.starting import require_git
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -41,6 +42,7 @@ def setup(context: Context, args: Namespace) -> int:
     if args.remove:
         planned = plan_remove(clone, args.client)
     else:
+        require_git()
         planned = plan_install(clone, args.client, has_server=not args.no_mcp)
     if not args.dry_run:
         apply_setup(planned)

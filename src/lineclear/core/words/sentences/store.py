@@ -108,6 +108,16 @@ ROWS = {
         who="Linux has it in /proc/sys/kernel/random/boot_id, macOS in `sysctl kern.bootsessionuuid`.",
         next="lineclear init --store postgresql://HOST/DATABASE",
     ),
+    "git.old": Row(
+        FAILED,
+        "{found:60} is too old: lineclear needs git {least} or newer.",
+        who="An older git cannot merge without a worktree, so nothing would land.",
+        next="git --version",
+        words=("found",),
+    ),
+    "git.old/none": Row(
+        FAILED, "lineclear needs git {least} or newer, and no git was found.", next="git --version"
+    ),
     "host.unwritable": Row(
         FAILED,
         "Cannot write {path:110}: {why:80}.",
