@@ -339,7 +339,8 @@ def _tables_parts() -> list[str]:
         '`[prices]` has one line for each model or client: `"NAME" = { input = 3.0, output = 15.0 }`.',
         table(["key", "meaning"], [[code(key), sentence(words)] for key, words in PRICE_KEYS.items()]),
         "## Checks by path",
-        "`[[checks.paths]]` entries are separate checks for parts of the repository. They count once committed.",
+        "`[[checks.paths]]` entries are separate checks for parts of the repository. They count once "
+        "committed.",
         table(["key", "meaning"], [[code(key), sentence(words)] for key, words in CHECK_PATH_KEYS.items()]),
     ]
 

@@ -49,6 +49,7 @@ DEFAULT_ATTEMPTS, MOST_ATTEMPTS = 3, 100
 MOST_TITLE, MOST_BODY, MOST_NOTE, MOST_BRANCH = 200, 20_000, 4_000, 250
 SHORTLIST = 5
 FEW = 20
+MOST_UNFIT = 3
 EDITABLE = frozenset(("title", "body", "priority", "scope", "produces", "labels", "needs", "attempts_max"))
 
 
@@ -487,8 +488,11 @@ def _next_fit(
     if len(few) == FEW and (task is None or crowded):
         task, crowded = choose_next(tx.scan(TASK, "ready", (OPEN, 0)), frozenset(skills), is_crowded)
     if task is None:
-        ready = len(tx.scan(TASK, "ready", (OPEN, 0)))
-        raise no_task(ready, len(tx.scan(TASK, "ready", (OPEN,))) - ready, len(busy))
+        unfit = tx.scan(TASK, "ready", (OPEN, 0))
+        needs = [f"{show_id(task.id)}: {', '.join(split_names(task.needs))}" for task in unfit[:MOST_UNFIT]]
+        waiting = len(tx.scan(TASK, "ready", (OPEN,))) - len(unfit)
+        is_new = not tx.scan(TASK, "key", limit=1)
+        raise no_task(len(unfit), waiting, len(busy), needs=needs, is_new=is_new)
     return task, crowded
 
 

@@ -9,8 +9,9 @@ from lineclear.core.claims.granting import EXCLUSIVE
 from lineclear.core.claims.leases import is_over
 from lineclear.core.log.tables import CLAIM, RUN, TASK, TASK_DEP, split_names
 from lineclear.core.runs.ends import counts_as_attempt
-from lineclear.core.tasks.assignment import TaskWorker, blocked_forever, can_do, choose_starts
+from lineclear.core.tasks.assignment import TaskWorker, blocked_forever, can_do, choose_starts, not_now
 from lineclear.core.tasks.states import OPEN, TAKEN, show_id
+from lineclear.core.words.refusals import until
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,12 +70,21 @@ def _failed_last(view: View, task: int) -> str:
 
 
 def why_blocked(view: View, slots: Iterable[WorkerSlot], only: frozenset[int]) -> list[str]:
-    """For a person: why open tasks will never start."""
+    """For a person: why the tasks that have not ended do not start, now or ever."""
     tasks = view.scan(TASK, "key")
     deps: dict[int, list[int]] = {}
     for link in view.scan(TASK_DEP, "key"):
         deps.setdefault(link.task, []).append(link.dep)
     stuck = blocked_forever(tasks=tasks, workers=[worker_of(slot) for slot in slots], deps=deps)
+    exclusive = [
+        (claim.agent, claim.resource, until(claim.until_ns, view.now))
+        for claim in view.scan(CLAIM, "key")
+        if claim.mode == EXCLUSIVE and not is_over(claim.until_ns, view.now)
+    ]
+    waiting = not_now(tasks=tasks, deps=deps, exclusive=exclusive, only=only)
+    reasons = {found.task_id: found for found in (*waiting, *stuck)}
     return [
-        f"{show_id(found.task_id)}: {found.reason}" for found in stuck if not only or found.task_id in only
+        f"{show_id(number)}: {found.reason}"
+        for number, found in sorted(reasons.items())
+        if not only or number in only
     ]

@@ -11,7 +11,7 @@ from lineclear.app.runs.workers import LANDED, NEEDS_YOU, LandingResult
 from lineclear.core.log.tables import CANDIDATE, RUN, TASK
 from lineclear.core.queue.candidates import HELD, WAITING
 from lineclear.core.runs import ends
-from lineclear.core.tasks.states import FAILED, FINISHED, HANDED_OVER, show_id
+from lineclear.core.tasks.states import ENDED, FAILED, FINISHED, HANDED_OVER, show_id
 
 if TYPE_CHECKING:
     from typing import Any
@@ -29,13 +29,15 @@ def report(view: View, supervisor: Supervisor) -> dict[str, Any]:
     runs = [_show(outcome, _landing(view, outcome)) for outcome in outcomes]
     return {
         "runs": runs,
-        "landed": [run["task"] for run in runs if run["result"] == LANDED],
+        "landed": [*supervisor.landed_before, *(run["task"] for run in runs if run["result"] == LANDED)],
         "needs_you": [run["task"] for run in runs if run["result"] == NEEDS_YOU],
         "failed": [show_id(task.id) for task in rows if task.state == FAILED],
         "unfinished": [show_id(task.id) for task in rows if task.state not in (*FINISHED, HANDED_OVER)],
         "tokens": sum(max(0, run.tokens_in) + max(0, run.tokens_out) for run in used),
         "cost_usd": sum(max(0, run.cost_micros) for run in used) / 1_000_000,
         "runs_without_cost": sum(run.cost_micros < 0 for run in used),
+        "landed_before": supervisor.landed_before,
+        "ended": sum(task.state in ENDED for task in view.scan(TASK, "key")),
         "blocked": supervisor.blocked,
         "broken": supervisor.broken,
         "is_interrupted": supervisor.is_stopping,

@@ -126,6 +126,8 @@ class Supervisor:
         self.refusal: Refusal | None = None
         self.outcomes: list[Outcome] = []
         self.blocked: list[str] = []
+        # Tasks that were handed over before this supervisor began, and that it has landed.
+        self.landed_before: list[str] = []
         self.broken: list[str] = []
 
     # -- the loop -----------------------------------------------------------------------------
@@ -323,6 +325,7 @@ class Supervisor:
         """Take over the predecessor's runs. If recovery failed, raise: an agent could get a second task."""
         if isinstance(found, BaseException):
             raise found
+        self.landed_before = list(found.landed)
         for live in found.lives:
             if live.slot not in self.slots:
                 self.slots.append(live.slot)
@@ -409,6 +412,9 @@ class Supervisor:
         task, landing, name = result.task, result.landing, "queue"
         if task:
             name = show_id(task)
+            is_ours = any(outcome.task == task for outcome in self.outcomes)
+            if landing.state == LANDED and not is_ours:
+                self.landed_before.append(name)
         elif result.candidate:
             name = show_number(result.candidate)
         kind = {LANDED: LANDED_NEWS, NEEDS_YOU: NEEDS, DELAYED: WAITS}.get(landing.state, ENDED)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lineclear.app.runs import records
 from lineclear.app.runs.reporting import report
 from lineclear.app.runs.workers import RunRequest
+from lineclear.app.tasks import known_task
 from lineclear.cli.command import Command
 from lineclear.cli.parser import task_number
 from lineclear.cli.render import TextTable
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from lineclear.app.runs.supervisor import Supervisor
     from lineclear.cli.command import Context
 
-MOST_AGENTS = 200
+MOST_AGENTS, MOST_REASONS = 200, 20
 
 
 def _declare_run(parser: ArgumentParser) -> None:
@@ -69,6 +70,7 @@ def run(context: Context, args: Namespace) -> int:
         return _join(context, board)
     if not 0 <= args.agents <= MOST_AGENTS:
         raise refuse("input.bad", name="-n", given=str(args.agents), why=f"it must be 1 to {MOST_AGENTS}")
+    context.store.read(lambda view: [known_task(view, number) for number in args.tasks])
     require_git()
     context.warn_of_idle_settings()
     if not args.no_land:
@@ -138,19 +140,24 @@ def _join(context: Context, board: Any) -> int:
 
 def _report(context: Context, supervisor: Supervisor) -> int:
     facts = context.store.read(lambda view: report(view, supervisor))
+    if not supervisor.is_stopping and not facts["runs"] and not facts["landed"]:
+        if supervisor.refusal is not None:
+            raise supervisor.refusal
+        if not facts["broken"]:
+            raise nothing_to_run(facts["blocked"], facts["ended"])
     context.out.data(facts, *_report_lines(facts))
     if supervisor.is_stopping:
         return 130
-    if supervisor.refusal is not None and not facts["runs"]:
-        raise supervisor.refusal
-    if not facts["runs"] and not facts["broken"]:
-        raise nothing_to_run(facts["blocked"])
     return FAILED if facts["unfinished"] or facts["broken"] else 0
 
 
 def _report_lines(facts: dict[str, Any]) -> list[Any]:
     rows = [[r["agent"], r["task"], r["result"], r["why"]] for r in facts["runs"]]
     lines: list[Any] = [TextTable(["AGENT", "TASK", "RESULT", "WHY"], rows)] if rows else []
+    if facts["landed_before"]:
+        lines.append(f"Landed, from earlier work: {', '.join(facts['landed_before'])}.")
+    if facts["runs"] or facts["landed"]:
+        lines += [f"Not started: {reason}." for reason in facts["blocked"][:MOST_REASONS]]
     if facts["is_interrupted"]:
         lines.append("Stopped. All work is kept; `lineclear run` continues where this one stopped.")
     return lines

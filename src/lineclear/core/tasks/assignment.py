@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from lineclear.core.agents.names import is_family
 from lineclear.core.claims.resources import overlaps, resource_of
 from lineclear.core.log.tables import split_names
-from lineclear.core.tasks.states import CANCELLED, FAILED, OPEN, is_fit, show_id
+from lineclear.core.tasks.states import CANCELLED, FAILED, FINISHED, OPEN, TAKEN, is_fit, show_id
 from lineclear.core.words.refusals import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from lineclear.core.claims.resources import Resource
     from lineclear.core.log.tables import Task
@@ -174,6 +174,41 @@ def blocked_forever(
     reasons = {task.id: _own_reason(task, known, team, deps) for task in known.values() if task.state == OPEN}
     _spread(reasons, deps)
     return [Stuck(number, reason) for number, reason in sorted(reasons.items()) if reason]
+
+
+def not_now(
+    *,
+    tasks: Iterable[Task],
+    deps: Mapping[int, Iterable[int]],
+    exclusive: Iterable[tuple[str, str, str]],
+    only: Collection[int],
+) -> list[Stuck]:
+    """Tasks that cannot start now but may start later, by number, each with the reason. Of `only`, the tasks
+    that were asked for, also those that have ended.
+
+    `exclusive`: (holder, resource, until when as text) of exclusive claims; `deps` as in `blocked_forever`.
+    """
+    known = {task.id: task for task in tasks}
+    held = [(resource_of(text), f"{holder} holds {text} {until}") for holder, text, until in exclusive]
+    found = []
+    for number, task in sorted(known.items()):
+        reason = ""
+        if task.state == OPEN:
+            before = [known[dep] for dep in sorted(deps.get(number, ())) if dep in known]
+            waits = [dep for dep in before if dep.state not in FINISHED]
+            scope = [resource_of(text) for text in split_names(task.scope)]
+            holds = [words for other, words in held if any(overlaps(own, other) for own in scope)]
+            if waits:
+                reason = f"it comes after {show_id(waits[0].id)}, which is {waits[0].state}"
+            elif holds:
+                reason = holds[0]
+        elif task.state == TAKEN:
+            reason = f"{task.agent} works on it"
+        elif number in only:
+            reason = f"it is {task.state}"
+        if reason:
+            found.append(Stuck(number, reason))
+    return found
 
 
 def _own_reason(

@@ -32,8 +32,8 @@ def no_worker(installed: list[str]) -> Refusal:
     return refuse("run.no_worker", installed=installed, first=installed[0] if installed else "")
 
 
-def nothing_to_run(reasons: list[str]) -> Refusal:
-    """`reasons`: why the open tasks, if any, cannot be started."""
+def nothing_to_run(reasons: list[str], ended: int) -> Refusal:
+    """`reasons`: why the open tasks, if any, cannot be started; `ended`: how many tasks have ended."""
     if not reasons:
-        return refuse("run.nothing/none", reasons=[])
+        return refuse("run.nothing/none", reasons=[], ended=ended, count=ended or None)
     return refuse("run.nothing", reasons=reasons[:20], all_reasons="; ".join(reasons))

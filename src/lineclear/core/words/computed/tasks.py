@@ -10,6 +10,8 @@ from lineclear.core.words.refusals import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lineclear.core.instants import Instant
     from lineclear.core.words.refusals import Refusal
 
@@ -27,11 +29,25 @@ def task_cycle(cycle: list[int]) -> Refusal:
     return refuse("task.cycle", task=tasks[0], before=tasks[1], chain=" -> ".join(tasks), cycle=tasks)
 
 
-def no_task(ready: int, waiting: int, busy: int) -> Refusal:
-    why = [f"{ready} for skills you have not named"] if ready else []
+def no_task(
+    ready: int, waiting: int, busy: int, *, needs: Sequence[str] = (), is_new: bool = False
+) -> Refusal:
+    """`ready` tasks need skills that the agent has not named, the first ones as `needs` tells; `is_new`:
+    there has never been a task."""
+    named = f" ({', '.join(needs)})" if needs else ""
+    why = [f"{ready} for skills you have not named{named}"] if ready else []
     why += [f"{waiting} waiting for other tasks"] if waiting else []
     why += [f"{busy} in progress"] if busy else []
-    return refuse("task.none", why=", ".join(why), ready=ready, waiting=waiting, busy=busy)
+    state = "" if why else "The list is empty." if is_new else "All tasks have ended or wait to land."
+    return refuse(
+        "task.none",
+        why=", ".join(why),
+        state=state,
+        ready=ready,
+        waiting=waiting,
+        busy=busy,
+        needs=list(needs),
+    )
 
 
 def task_needs(task: str, missing: list[str]) -> Refusal:

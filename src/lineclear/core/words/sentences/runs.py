@@ -45,7 +45,13 @@ ROWS = {
         next="lineclear task list",
         words=("all_reasons",),
     ),
-    "run.nothing/none": Row(NOT_FOUND, "There is no open task.", next="lineclear task add TITLE"),
+    "run.nothing/none": Row(
+        NOT_FOUND,
+        "There is no open task.",
+        who=("All tasks have ended: {count}.", "The list is empty."),
+        next="lineclear task add TITLE",
+        words=("count",),
+    ),
     "budget.price": Row(
         BUDGET,
         "Cannot start {worker:32}: its cost would be unknown.",

@@ -53,9 +53,9 @@ ROWS = {
     "task.none": Row(
         NOT_FOUND,
         "There is no task for you now.",
-        who=("Unfinished tasks: {why:160}.", "The list is empty."),
+        who=("Unfinished tasks: {why:160}.", "{state}"),
         next="lineclear task list",
-        words=("why",),
+        words=("state", "why"),
     ),
     "task.needs": Row(
         NOT_ALLOWED,
