@@ -402,6 +402,18 @@ def test_a_claim_of_a_machine_that_is_cut_off_ends_and_work_under_it_does_not_la
     team.is_sound()
 
 
+def test_a_process_of_another_clone_on_the_same_host_is_not_taken_for_dead(
+    team: Team, tmp_path: Path
+) -> None:
+    left, right = team.left, team.right
+    holding = left.line.start("with", "logo.png", "--as", "ada", "--", "sh", "-c", pausing("held", tmp_path))
+    until_there(tmp_path / "held")
+    assert right.line.refused("claim", "logo.png", "--as", "ben", code=3)["holder"] == "ada"
+    let_go("held", tmp_path)
+    assert holding.wait() == 0
+    assert right.line.json("claim", "logo.png", "--as", "ben")["claims"]
+
+
 # -- landing --------------------------------------------------------------------------------------
 
 

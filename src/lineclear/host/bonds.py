@@ -181,7 +181,8 @@ def _age_of_mark(mark: tuple[str, int], now: Instant) -> int:
 
 
 class BondLiveness:
-    """A bond of this host is dead if its lock is free; for agents after a grace, since clients restart."""
+    """A bond of this `host` is dead if its lock is free; for agents after a grace, since clients restart.
+    In a team's store the host's name includes the clone, whose locks are the only ones we can try."""
 
     __slots__ = ("_bonds", "_clock", "_grace_ns", "_host")
 

@@ -81,6 +81,7 @@ def is_worktree(path: str) -> bool:
 class RunTraces:
     """What earlier supervisors of this clone left of their runs on this host.
 
+    `host`: the part of this clone's bonds before "/"; it begins with the name of this boot.
     `directory_of(run)` is the directory of a run; `is_team`: other clones use the same store.
     """
 
@@ -106,7 +107,7 @@ class RunTraces:
         return is_here or os.path.isdir(self._directory_of(run.id))
 
     def is_of_earlier_boot(self, run: Run) -> bool:
-        return not run.bond.startswith(self._host + "/")
+        return not run.bond.startswith(self._host.partition(".")[0])
 
     def is_bond_free(self, run: Run) -> bool:
         return not self._bonds.is_held(run.bond.partition("/")[2])

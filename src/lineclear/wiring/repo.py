@@ -32,7 +32,7 @@ class Repo:
     """One repository, opened: its place, settings, store and the small ports beside it."""
 
     __slots__ = (
-        "bonds", "clock", "environ", "layout", "liveness", "places", "presence", "settings",
+        "bonds", "clock", "environ", "host", "layout", "liveness", "places", "presence", "settings",
         "state_directory", "store", "tree",
     )  # fmt: skip
 
@@ -42,10 +42,14 @@ class Repo:
         self.clock = HostClock()
         self.bonds = Bonds(os.path.join(self.state_directory, "bonds"))
         self.presence = PresenceFiles(os.path.join(self.state_directory, "agents"))
-        self.liveness = BondLiveness(self.bonds, self.clock, host_name(), settings.agents_grace_ms)
         self.places = WorktreePaths(layout, folds_case(layout, settings), settings.paths_nfc)
-        # In a team's store the main tree of every clone is a tree of its own.
-        self.tree = f"{clone_name(self.state_directory)}/{layout.tree}" if settings.store_url else layout.tree
+        self.host, self.tree = host_name(), layout.tree
+        if settings.store_url:
+            # In a team's store every clone has its own main tree, and its own locks: another clone on this
+            # host cannot tell whether ours are held.
+            clone = clone_name(self.state_directory)
+            self.host, self.tree = f"{self.host}.{clone}", f"{clone}/{self.tree}"
+        self.liveness = BondLiveness(self.bonds, self.clock, self.host, settings.agents_grace_ms)
 
     def caller(self, given: str = "", op: str = "") -> Caller:
         from lineclear.app.agents.whoami import identify
@@ -72,7 +76,7 @@ class Repo:
     def hold_bond(self, kind: str) -> tuple[str, HeldBond]:
         """A fresh bond of this process: (its name for the store, the held lock)."""
         name = f"{kind}-{os.getpid()}-{os.urandom(6).hex()}"
-        return f"{host_name()}/{name}", self.bonds.hold(name)
+        return f"{self.host}/{name}", self.bonds.hold(name)
 
     def close(self) -> None:
         self.store.close()

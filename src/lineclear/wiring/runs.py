@@ -21,7 +21,6 @@ from lineclear.git.branch_moves import checkouts_of
 from lineclear.git.layout import linked_git_dir
 from lineclear.host.bonds import SUPERVISOR
 from lineclear.host.commands import run_to_end
-from lineclear.host.host_names import host_name
 from lineclear.host.supervision import THREADS_MAX, LocalHost, RunTraces, StatusFile, is_worktree
 from lineclear.host.threads import Jobs
 from lineclear.host.tokens import new_secret
@@ -164,7 +163,7 @@ def clients_of(repo: Repo) -> ClientProcesses:
 
 def traces_of(repo: Repo) -> RunTraces:
     return RunTraces(
-        host_name(),
+        repo.host,
         repo.bonds,
         repo.liveness,
         repo.clock,
