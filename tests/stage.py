@@ -119,6 +119,7 @@ class Stage:
         self.world = World()
         self.store, self.liveness, self.presence = self.world.store, self.world.liveness, self.world.presence
         self.trees = self.snapshots = self.landing = self.clients = self.traces = _Props(self)
+        self.scope = ""
         self.news: list[RunNews] = []
         self.clients_of: dict[int, list[Played]] = {}
         self.agents_of: dict[int, list[str]] = {}

@@ -31,7 +31,14 @@ from lineclear.wiring.repo import open_repo, settings_root
 from lineclear.wiring.returned_work import returned_work_of
 from lineclear.wiring.strays import strays_of
 from lineclear.wiring.trust import trust_of
-from lineclear.wiring.worktrees import sandboxed, saved_work_in, workplace_of, worktree_files, worktrees_in
+from lineclear.wiring.worktrees import (
+    sandboxed,
+    saved_work_in,
+    scope_of,
+    workplace_of,
+    worktree_files,
+    worktrees_in,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,6 +72,7 @@ def supervise(
         rules,
         _local_host(repo, min(THREADS_MAX, len(slots) + 4), lands=rules.lands, beside=beside),
         since_ns=repo.clock.now().wall_ns,
+        scope=scope_of(repo),
         require_trust=trust_of(repo).require,
         require_room=lambda count: worktree_files(repo).require_room(count),
         tell=tell,
@@ -137,6 +145,7 @@ def _ports_of(repo: Repo, *, lands: bool, strayed: dict[str, str]) -> RunPorts:
         ),
         clients=clients_of(repo),
         traces=traces_of(repo),
+        scope=scope_of(repo),
     )
 
 

@@ -68,7 +68,7 @@ def name_for_session(
     view.prefetch(*by_session, any_of(AGENT, "tree", tree))
     if session:
         for agent in view.pick(AGENT, "session", (session,)):
-            if client not in COUNTING or _clone_of(agent.tree) == _clone_of(tree):
+            if client not in COUNTING or clone_of(agent.tree) == clone_of(tree):
                 return agent.name
     # A sub-agent has no session of its own to take over.
     here = [
@@ -84,7 +84,7 @@ def name_for_session(
     return heir or next_name(client or "agent", {agent.name for agent in view.scan(AGENT, "key")})
 
 
-def _clone_of(tree: str) -> str:
+def clone_of(tree: str) -> str:
     """The clone's part of a worktree's name; "" in a store that only one clone uses."""
     return tree.rpartition("/")[0]
 

@@ -86,7 +86,8 @@ def start_run(
 ) -> LiveRun | Outcome | None:
     """Take the task, prepare its worktree and start the client. None if another agent took the task first."""
     bond_name, bond = ports.clients.hold_bond()
-    caller = Caller(slot.agent, client=slot.client, tree=slot.agent, bond=bond_name)
+    tree = ports.scope + slot.agent
+    caller = Caller(slot.agent, client=slot.client, tree=tree, bond=bond_name)
     try:
         return _start_held(ports, slot, number, rules, now_ns, caller, bond)
     except BaseException:
@@ -120,7 +121,8 @@ def _start_held(
         if over:
             raise budget_spent(over[0])
         place, resumed = _place(ports, slot, caller, task, before)
-        caller = Caller(slot.agent, client=slot.client, tree=place.tree or "main", bond=caller.bond)
+        tree = place.tree or f"{ports.scope}main"
+        caller = Caller(slot.agent, client=slot.client, tree=tree, bond=caller.bond)
         main, returned = ports.landing.main_name(), ports.landing.returned(task, place)
         written = compose(
             ports.store.read(
@@ -357,7 +359,8 @@ def _find_again(ports: RunPorts, run: Run, by_agent: dict[str, WorkerSlot], now_
     slot = by_agent.get(run.agent) or slot_of(run)
     task = ports.store.read(lambda view: view.get(TASK, (run.task,)))
     place = ports.trees.place_of(run)
-    caller = Caller(run.agent, client=run.client, tree=run.tree or "main", bond=run.bond)
+    tree = run.tree or f"{ports.scope}main"
+    caller = Caller(run.agent, client=run.client, tree=tree, bond=run.bond)
     used = ports.store.read(lambda view: _used_in_session(view, run.task, run.session))
     reader = ports.clients.reader(slot, place, used)
     live = LiveRun(

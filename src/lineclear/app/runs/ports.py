@@ -247,7 +247,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPorts:
-    """Everything one thread of the supervisor needs to act."""
+    """Everything one thread of the supervisor needs to act. `scope`: the clone's prefix of worktree names in
+    a team's store, else ""."""
 
     store: Store
     liveness: Liveness
@@ -257,3 +258,4 @@ class RunPorts:
     landing: WorkLanding
     clients: ClientStarter
     traces: EarlierRuns
+    scope: str

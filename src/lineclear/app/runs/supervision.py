@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lineclear.app.runs import records
 from lineclear.app.runs.board import board
 from lineclear.app.runs.supervisor import Supervisor
+from lineclear.app.runs.worker_names import own_names
 from lineclear.app.runs.workers import CLOSED
 from lineclear.app.tasks import list_ready
 from lineclear.core.instants import show_wall
@@ -61,6 +62,7 @@ class Supervision:
         host: AbstractContextManager[SupervisorHost],
         *,
         since_ns: int,
+        scope: str,
         require_trust: Callable[[Sequence[str]], None],
         require_room: Callable[[int], None],
         tell: Callable[[RunNews], None],
@@ -68,8 +70,9 @@ class Supervision:
     ) -> Supervisor:
         """Run until nothing more can be done. `tell` gets each piece of news, `show` the board every second.
 
-        `require_trust` refuses untrusted commands in these settings; `require_room` refuses if the disk has
-        no room for so many worktrees.
+        `scope`: the clone's prefix of worktree names in a team's store, else "". `require_trust` refuses
+        untrusted commands in these settings; `require_room` refuses if the disk has no room for so many
+        worktrees.
         """
         names = sorted({slot.agent.rpartition("-")[0] for slot in slots})
         require_trust(["worktrees", "checks", *(f"workers.{name}" for name in names)])
@@ -83,6 +86,10 @@ class Supervision:
             found = self.read_status() or {"pid": 0, "since": "", "agents": []}
             raise supervisor_running(found["pid"], found["since"], len(found["agents"])) from refusal
         try:
+            for slot, name in zip(
+                slots, own_names(self._store, [s.agent for s in slots], scope), strict=True
+            ):
+                slot.agent = name
             with host as opened:
                 shown = _StatusWriter(self._status, slots, show_wall(since_ns), show)
                 supervisor = Supervisor(self._store, caller, opened, slots, rules, tell, shown.look)

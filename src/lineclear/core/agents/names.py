@@ -58,6 +58,12 @@ def is_family(a: str, b: str) -> bool:
     return a == b or a.startswith(b + "/") or b.startswith(a + "/")
 
 
+def clone_suffixes(clone: str) -> tuple[str, ...]:
+    """What a worker's name may end with, best first, so that it differs from those of other clones."""
+    number = clone.rpartition("-")[2]
+    return "", f"-{number[:4]}", f"-{number}"
+
+
 def operation_id(text: str) -> str:
     if not (0 < len(text) <= MAX_OPERATION_CHARS and text.isascii() and text.isprintable()):
         why = f"it must be 1 to {MAX_OPERATION_CHARS} printable ASCII characters"

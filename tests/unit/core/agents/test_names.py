@@ -6,7 +6,15 @@ from collections.abc import Callable
 
 import pytest
 
-from lineclear.core.agents.names import agent_name, is_family, label_name, operation_id, task_id, topic_name
+from lineclear.core.agents.names import (
+    agent_name,
+    clone_suffixes,
+    is_family,
+    label_name,
+    operation_id,
+    task_id,
+    topic_name,
+)
 from lineclear.core.words.refusals import Refusal
 
 
@@ -126,3 +134,7 @@ def test_a_huge_text_is_refused_in_few_words(check: Callable[[str], str]) -> Non
     with pytest.raises(Refusal) as caught:
         check("x/" * 100_000)
     assert len(str(caught.value)) <= 300
+
+
+def test_a_clone_tries_the_plain_name_then_a_short_then_its_whole_number() -> None:
+    assert clone_suffixes("clone-3f2a91bc") == ("", "-3f2a", "-3f2a91bc")
