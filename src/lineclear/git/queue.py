@@ -81,6 +81,7 @@ class CloneQueueGit:
         self._state_directory, self._style, self._remote = state_directory, style, remote
         self._strays, self._gate, self._spread, self._add_sides = strays, gate, spread, add_sides
         self._maker = maker_by(self.known_main)
+        self._fetch_lock = f"{state_directory}/fetch.lock"
         self._seen, self._fetched_at_s = "", 0.0
         self._notes: list[str] = []
         # The last candidate's conflict markers: the gate is asked before and after its checks.
@@ -96,7 +97,7 @@ class CloneQueueGit:
             local = self._seen = self._look_closer(local)
         if self._remote:
             if time.monotonic() - self._fetched_at_s >= FETCH_EVERY_S:
-                self._follow(fetch_branch(self._cwd, self._remote, self.branch))
+                self._follow(fetch_branch(self._cwd, self._remote, self.branch, self._fetch_lock))
                 self._fetched_at_s = time.monotonic()
             local = self.known_main()
             self._seen = self.clone.commit_of(self._ref)
@@ -236,7 +237,7 @@ class CloneQueueGit:
             with locked_main(self.clone, self._state_directory, LOCK_WAIT_S) as main:
                 main.repair()
                 return main.move(old, new, why)
-        failed = push_leased(self._cwd, self._remote, self.branch, old, new)
+        failed = push_leased(self._cwd, self._remote, self.branch, old, new, self._fetch_lock)
         if failed == "stale":
             return BranchMove("stale")
         if failed:
