@@ -53,3 +53,23 @@ def test_the_workers_of_two_machines_have_different_names(team: Team, tmp_path: 
     last = right.line.json("log", "--kind", "RunStarted", "--limit", "1")["events"]
     assert last[-1]["actor"] == other
     team.is_sound()
+
+
+# -- finished work --------------------------------------------------------------------------------
+
+
+def test_finished_work_lands_from_any_machine_that_can_fetch_it_and_else_says_where_it_is(team: Team) -> None:
+    left, right = team.left, team.right
+    left.line.ok("task", "add", "One")
+    left.line.ok("run", "--no-land", "-n", "1", "--", "sh", "-c", writes("one"))
+    [need] = right.line.json("status")["needs_you"]
+    assert need["next"] == "lineclear land --task T-1"
+    error = right.line.refused("land", "--task", "T-1", code=5)
+    assert error["code"] == "branch.elsewhere"
+    assert error["agent"] == "worker-1"
+    assert error["path"].endswith("/left.worktrees/worker-1")
+    assert error["next"] == "lineclear land --task T-1"
+    left.clone.git("push", "-q", "origin", error["branch"])
+    right.line.ok("land", "--task", "T-1")
+    assert "one" in team.on_main()
+    team.is_sound()

@@ -116,12 +116,15 @@ class CloneQueueGit:
         return (there[0] if there else "") or local, tip
 
     def ends_of(self, branch: str) -> tuple[str, str]:
-        """As `known_ends`; raises a refusal if main or the branch does not exist, or both are the same."""
+        """As `known_ends`; raises a refusal if main or the branch does not exist, or both are the same. A
+        branch that was made in another clone is fetched, if the remote has it."""
         main, tip = self.known_ends(branch)
         if not main:
             raise refuse("land.unborn", main=self.branch)
         if branch == self.branch:
             raise refuse("land.main", branch=branch)
+        if not tip and self._remote:
+            tip = fetch_branch(self._cwd, self._remote, branch, self._fetch_lock)
         if not tip:
             raise refuse("branch.unknown", branch=branch, task="")
         return main, tip

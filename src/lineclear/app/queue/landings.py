@@ -191,7 +191,12 @@ class Landings:
             check_task(row, task)
         git.main()  # first undoes what an agent put on main itself
         notes = git.take_notes()
-        main, tip = git.ends_of(branch)
+        try:
+            main, tip = git.ends_of(branch)
+        except Refusal as refusal:
+            if refusal.code == "branch.unknown" and row is not None and row.state == HANDED_OVER:
+                raise self._store.read(lambda view: _elsewhere(view, row)) from refusal
+            raise
         bases = git.bases(main, tip)
         if not bases:
             raise refuse("land.unrelated", branch=branch, main=git.branch)
@@ -437,6 +442,12 @@ def _is_delayed(view: View, number: int) -> bool:
 
 def _task(view: View, number: int) -> Task | None:
     return view.get(TASK, (number,)) if number else None
+
+
+def _elsewhere(view: View, task: Task) -> Refusal:
+    """The refusal of a finished task whose branch is in another clone."""
+    path = next((row.path for row in view.scan(WORKTREE, "key") if row.branch == task.branch), "")
+    return refuse("branch.elsewhere", branch=task.branch, task=show_id(task.id), agent=task.agent, path=path)
 
 
 def _handed_over(view: View) -> list[Task]:

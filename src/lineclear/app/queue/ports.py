@@ -59,8 +59,8 @@ if TYPE_CHECKING:
             """Main's commit as last seen, without asking a remote; "" if there is none."""
 
         def ends_of(self, branch: str) -> tuple[str, str]:
-            """(main's commit as last seen, the branch's newest commit). Refuses if there is no main, no such
-            branch, or if the branch is main itself."""
+            """(main's commit as last seen, the branch's newest commit, fetched if only the remote has it).
+            Refuses if there is no main, no such branch, or if the branch is main itself."""
 
         def bases(self, main: str, tip: str) -> list[str]:
             """The merge bases; only the tip if main contains it, empty for unrelated histories."""

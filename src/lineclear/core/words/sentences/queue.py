@@ -133,6 +133,15 @@ ROWS = {
         next="git branch --list",
         words=("task",),
     ),
+    "branch.elsewhere": Row(
+        NOT_FOUND,
+        "The branch {branch:48} of {task} is not in this clone, and not on its remote.",
+        who=(
+            "{agent:24} made it at {path:60}; land it there.",
+            "It was made in another clone; land it there.",
+        ),
+        next="lineclear land --task {task}",
+    ),
     "checks.tree": Row(
         FAILED,
         "The check tree {tree:32} could not be prepared.",
