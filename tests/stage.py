@@ -29,7 +29,8 @@ from lineclear.core.runs import ends
 from lineclear.core.runs.budgets import BudgetLimits
 from lineclear.core.runs.client_events import RunEnd, Sign
 from lineclear.core.tasks.lists import TaskDraft
-from lineclear.core.tasks.states import show_id
+from lineclear.core.tasks.states import HANDED_OVER, show_id
+from lineclear.core.words.refusals import Refusal
 from tests.world import World
 
 PERSON = Caller("anna", is_person=True)
@@ -306,6 +307,18 @@ class _Props:
     ) -> int:
         """Nothing waits here: `land` decides at once."""
         return 0
+
+    def submit_again(self, caller: Caller) -> dict[int, str]:
+        def look(view: Any) -> list[Task]:
+            return [task for task in view.scan(TASK, "ready", (HANDED_OVER,)) if task.branch]
+
+        left = {}
+        for task in self._stage.store.read(look):
+            try:
+                self.land(caller, task, task.branch)
+            except Refusal as refusal:
+                left[task.id] = refusal.what
+        return left
 
     def returned(self, _task: Task, _place: RunPlace) -> str:
         return ""

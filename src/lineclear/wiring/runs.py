@@ -260,6 +260,9 @@ class _Queue:
         found = landings_of(self._repo).submit(caller, branch=branch, task=task, agent=caller.name)
         return str(found["candidate"])
 
+    def submit_again(self, caller: Caller) -> dict[int, str]:
+        return landings_of(self._repo).submit_again(caller)
+
     def run_once(self, caller: Caller, tell: Callable[[QueueNews], None], is_over: Callable[[], bool]) -> int:
         return landings_of(self._repo).run_once(caller, tell=tell, is_over=is_over)
 

@@ -19,6 +19,7 @@ from lineclear.app.worktrees.rows import agent_on
 from lineclear.core.log.tables import TASK, WORKTREE
 from lineclear.core.queue.candidates import BY_CONFLICT, LANDED, LIVE, SENT_BACK, STOPPED, WAITING
 from lineclear.core.queue.landing_results import LINEAR, MERGE, NOTHING, Landed, NeedsYou, SentBack, made_in
+from lineclear.core.store_outages import is_outage
 from lineclear.core.tasks.states import HANDED_OVER, MERGED, TAKEN, show_id
 from lineclear.core.words.refusals import Refusal, not_found, refuse
 
@@ -221,9 +222,7 @@ class Landings:
         handed-over task and land what needs no check. Returns the tasks that have left "handed over"."""
         before = {row.id for row in self._store.read(_handed_over)}
         if lands:
-            for row in self._store.read(_handed_over):
-                if self._store.read(lambda view, branch=row.branch: queue.live_on(view, branch)) is None:  # type: ignore[misc]
-                    self._submit_again(caller, row)
+            self.submit_again(caller)
         try:
             with self._open_tools() as tools:
                 if lands and not self._has_to_wait(tools):
@@ -238,13 +237,17 @@ class Landings:
         after = {row.id for row in self._store.read(_handed_over)}
         return [show_id(number) for number in sorted(before - after)]
 
-    def _submit_again(self, caller: Caller, task: Task) -> None:
-        try:
-            self.submit(caller, branch=task.branch, task=task.id, agent=task.agent)
-        except Refusal as refusal:
-            if refusal.code == "git.failed":
-                raise
-            # Its branch is gone, or the task has ended since: go on with the others.
+    def submit_again(self, caller: Caller) -> dict[int, str]:
+        """Submit every handed-over task without a candidate. Returns the tasks that cannot be submitted now,
+        and why; not those whose branch is gone or in another clone, or that have ended since."""
+        left = {}
+        for row in self._store.read(_stranded):
+            try:
+                self.submit(caller, branch=row.branch, task=row.id, agent=row.agent)
+            except Refusal as refusal:
+                if is_outage(refusal) or refusal.code == "git.failed":
+                    left[row.id] = refusal.what
+        return left
 
     def _forget(self, tools: QueueTools, number: int) -> None:
         """Drop our ref to an ended candidate's commit, unless a live candidate has the same commit."""
@@ -442,6 +445,11 @@ def _is_delayed(view: View, number: int) -> bool:
 
 def _task(view: View, number: int) -> Task | None:
     return view.get(TASK, (number,)) if number else None
+
+
+def _stranded(view: View) -> list[Task]:
+    """The handed-over tasks that are not in the queue."""
+    return [task for task in _handed_over(view) if queue.live_on(view, task.branch) is None]
 
 
 def _elsewhere(view: View, task: Task) -> Refusal:

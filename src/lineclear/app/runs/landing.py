@@ -66,6 +66,9 @@ class RunLanding:
         name = self._queue.submit(caller, branch, task.id)
         return LandingResult(HANDED_OVER, f"it waits as {name}", candidate=int(name.removeprefix("Q-")))
 
+    def submit_again(self, caller: Caller) -> dict[int, str]:
+        return self._queue.submit_again(caller)
+
     def run_queue(
         self, caller: Caller, is_over: Callable[[], bool], tell: Callable[[QueueResult], None]
     ) -> int:

@@ -324,7 +324,11 @@ def _pass_on(ports: RunPorts, live: LiveRun, task: Task, checked: CheckedRun) ->
     """Hand finished work to the queue, and remove its worktree if it has landed at once."""
     landing = None
     if checked.branch:
-        landing = ports.landing.land(live.caller, task, checked.branch)
+        try:
+            landing = ports.landing.land(live.caller, task, checked.branch)
+        except Refusal as refusal:
+            # Its branch is in the log, so it can be submitted again at any time.
+            landing = LandingResult(HANDED_OVER, f"not in the queue yet: {refusal.what}", is_stranded=True)
         if landing.state == LANDED:
             ports.trees.discard(live.caller, live.place, "landed")
     membership.leave(ports.store, live.caller, live.slot.agent, "its run has ended")

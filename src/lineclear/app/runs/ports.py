@@ -94,6 +94,10 @@ if TYPE_CHECKING:
         def land(self, caller: Caller, task: Task, branch: str) -> LandingResult:
             """Hand the branch to the queue; `run_queue` brings it to main, or sends it back."""
 
+        def submit_again(self, caller: Caller) -> dict[int, str]:
+            """Submit finished tasks that are not in the queue; returns those that still cannot be submitted
+            here, and why. Those whose branch is in another clone are left to it."""
+
         def run_queue(
             self, caller: Caller, is_over: Callable[[], bool], tell: Callable[[QueueResult], None]
         ) -> int:
@@ -224,6 +228,9 @@ if TYPE_CHECKING:
     class RunQueue(Protocol):
         def submit(self, caller: Caller, branch: str, task: int) -> str:
             """Submit the caller's branch; returns the candidate's number as shown to people."""
+
+        def submit_again(self, caller: Caller) -> dict[int, str]:
+            """As `WorkLanding.submit_again`."""
 
         def run_once(
             self, caller: Caller, tell: Callable[[QueueNews], None], is_over: Callable[[], bool]

@@ -70,6 +70,9 @@ CENSUS_EVERY_NS = 2 * SECOND_NS
 DISK_EVERY_NS = SECOND_NS // 4
 MAIN_EVERY_NS = 2 * SECOND_NS
 FILL_AGAIN_NS = 5 * SECOND_NS
+SUBMIT_AGAIN_NS = 5 * SECOND_NS
+# How often to try while nothing else is left to do.
+SUBMITS_MAX = 6
 # Take a snapshot even of a run that seems idle: a small write may not show in its CPU time.
 SAVE_ANYWAY_NS = 120 * SECOND_NS
 # A client that waits for its model still uses a little CPU time.
@@ -123,6 +126,9 @@ class Supervisor:
         self._queue_results: deque[QueueResult] = deque()
         self._queue_seen = -1
         self._queue_again_ns = 0
+        # Finished tasks that the queue did not get, and why.
+        self._stranded: dict[int, str] = {}
+        self._submit_at_ns = self._submits = 0
         self.refusal: Refusal | None = None
         self.outcomes: list[Outcome] = []
         self.blocked: list[str] = []
@@ -182,6 +188,9 @@ class Supervisor:
         is_resting = any(slot.phase == RESTING and slot.rest_until_ns > now_ns for slot in self.slots)
         if plan.starts or (is_resting and plan.is_waiting):
             return False
+        if self._stranded and self._submits < SUBMITS_MAX:
+            return False
+        self._name_stranded()
         only = self._rules.only
         self.blocked = self._store.read(
             lambda view: [*why_blocked(view, self.slots, only), *queue.why_waiting(view)]
@@ -219,6 +228,8 @@ class Supervisor:
             self._strayed(answer)
         elif what == "queue":
             self._ran_queue(answer)
+        elif what == "submit" and not isinstance(answer, Refusal):
+            self._stranded = answer
 
     def _broke(self, what: str, slot: WorkerSlot | None, live: LiveRun | None, error: BaseException) -> None:
         """Report an unexpected error and close the slot it concerns; the others continue.
@@ -276,6 +287,9 @@ class Supervisor:
         self.outcomes.append(outcome)
         kind = ENDED if outcome.landing is None or outcome.landing.state != LANDED else LANDED_NEWS
         self._tell(RunNews(kind, outcome.words(), agent=slot.agent, task=outcome.task))
+        if outcome.landing is not None and outcome.landing.is_stranded:
+            self._stranded[outcome.task], self._submits = outcome.landing.why, 0
+            self._tell(RunNews(WAITS, outcome.landing.why, agent=slot.agent, task=outcome.task))
         if outcome.landing is not None and outcome.landing.state == NEEDS_YOU:
             self._tell(RunNews(NEEDS, outcome.landing.why, agent=slot.agent, task=outcome.task))
         if outcome.how in (ends.LIMITED, ends.LOGIN):
@@ -326,6 +340,8 @@ class Supervisor:
         if isinstance(found, BaseException):
             raise found
         self.landed_before = list(found.landed)
+        if self._rules.lands:
+            self._submit_again()
         for live in found.lives:
             if live.slot not in self.slots:
                 self.slots.append(live.slot)
@@ -365,6 +381,7 @@ class Supervisor:
         passed."""
         head = self._store.read(lambda view: view.head)
         free = [slot for slot in self.slots if self._is_free(slot, now_ns)]
+        self._submit_stranded(now_ns)
         self._run_queue(head)
         if head != self._head:
             self._head = head
@@ -381,6 +398,20 @@ class Supervisor:
     def _start(self, slot: WorkerSlot, task: int, now_ns: int) -> None:
         slot.phase, slot.task = STARTING, task
         self._submit(f"start {slot.agent}", lambda ports: start_run(ports, slot, task, self._rules, now_ns))
+
+    def _submit_stranded(self, now_ns: int) -> None:
+        if self._stranded and now_ns >= self._submit_at_ns and "submit" not in self._jobs:
+            self._submit_at_ns, self._submits = now_ns + SUBMIT_AGAIN_NS, self._submits + 1
+            self._submit_again()
+
+    def _submit_again(self) -> None:
+        self._submit("submit", lambda ports: ports.landing.submit_again(self._caller))
+
+    def _name_stranded(self) -> None:
+        for task, why in self._stranded.items():
+            words = f"{show_id(task)} is finished but not in the queue: {why}"
+            self.broken.append(words)
+            self._tell(RunNews(NEEDS, words, task=task))
 
     def _run_queue(self, head: int) -> None:
         """Run the queue in another thread, so that agents take their next task while their work is

@@ -65,12 +65,14 @@ DELAYED = "delayed"
 @dataclass(frozen=True, slots=True)
 class LandingResult:
     """What became of a branch; `state` is one of the four words above, or "dropped". `candidate`: its
-    number in the queue, 0 if it is not there."""
+    number in the queue, 0 if it is not there; `is_stranded`: it was handed over, but the queue did not get
+    it."""
 
     state: str
     why: str = ""
     commit: str = ""
     candidate: int = 0
+    is_stranded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,11 @@ import pytest
 
 from lineclear.app.runs import records
 from lineclear.app.runs.supervisor import NEEDS, WAITS, WARNED
-from lineclear.app.runs.workers import HANDED_OVER, NEEDS_YOU, SENT_BACK, LandingResult
+from lineclear.app.runs.workers import HANDED_OVER, LANDED, NEEDS_YOU, SENT_BACK, LandingResult
 from lineclear.core.runs.budgets import BudgetLimits
 from lineclear.core.runs.client_events import Call, CallDone, RunEnd, SessionSign, Sign, Usage
 from lineclear.core.runs.money import Price
+from lineclear.core.words.computed.queue import git_failed
 from lineclear.core.words.refusals import Refusal
 from lineclear.core.words.row import BUDGET, FAILED
 from tests.stage import PERSON, Played, Stage, team
@@ -572,3 +573,40 @@ def test_nothing_is_started_when_what_was_left_behind_cannot_be_found(stage: Sta
     with pytest.raises(RuntimeError, match="the disk is gone"):
         stage.supervise(team(1))
     assert stage.clients_of == {}
+
+
+# -- finished work that cannot be submitted -------------------------------------------------------
+
+
+def fetch_failed() -> Refusal:
+    return git_failed("fetch", "error: cannot lock ref")
+
+
+def test_finished_work_that_the_queue_did_not_get_is_submitted_again(stage: Stage) -> None:
+    first, second = stage.task("One"), stage.task("Two")
+    failures = [fetch_failed(), fetch_failed()]
+
+    def land(_task: int) -> LandingResult:
+        if failures:
+            raise failures.pop()
+        return LandingResult(LANDED)
+
+    stage.landed = land
+    supervisor = stage.supervise(team(1), lands=True)
+    assert [stage.row(number).state for number in (first, second)] == ["merged", "merged"]
+    assert supervisor.broken == []
+    assert all(outcome.landing is not None for outcome in supervisor.outcomes)
+
+
+def test_finished_work_that_the_queue_never_gets_is_named_at_the_end(stage: Stage) -> None:
+    number = stage.task("One")
+
+    def land(_task: int) -> LandingResult:
+        raise fetch_failed()
+
+    stage.landed = land
+    supervisor = stage.supervise(team(1), lands=True)
+    assert stage.row(number).state == "handed over"
+    [said] = supervisor.broken
+    assert said.startswith("T-1 is finished but not in the queue: ")
+    assert stage.told(NEEDS) == [said]
