@@ -299,7 +299,7 @@ class _Props:
         landed = self._stage.landed(task.id)
         if landed.state == LANDED:
             event = Draft("TaskMerged", show_id(task.id), id=task.id)
-            self._stage.store.transact(caller, lambda tx: tx.append(event))
+            self._stage.world.store.transact(caller, lambda tx: tx.append(event))
         return landed
 
     def run_queue(

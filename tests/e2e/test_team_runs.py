@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_team import SETTINGS, Team, let_go, make_team, pausing
+from tests.e2e.test_team import SETTINGS, Machine, Team, let_go, make_team, pausing
 from tests.repository import TemporaryRepo
-from tests.waiting import until_there
+from tests.waiting import until, until_there
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
+
+AWAY_NEWS, BACK_NEWS = "the shared store is out of reach", "the shared store is back"
 
 
 @pytest.fixture
@@ -72,4 +75,51 @@ def test_finished_work_lands_from_any_machine_that_can_fetch_it_and_else_says_wh
     left.clone.git("push", "-q", "origin", error["branch"])
     right.line.ok("land", "--task", "T-1")
     assert "one" in team.on_main()
+    team.is_sound()
+
+
+# -- outages --------------------------------------------------------------------------------------
+
+
+def start_run(machine: Machine, said: Path, *words: str) -> subprocess.Popen[bytes]:
+    """A supervisor whose news go to the file."""
+    with said.open("wb") as errors:
+        return subprocess.Popen(
+            machine.line.argv("run", *words), cwd=machine.line.place, env=machine.line.environment,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
+        )  # fmt: skip
+
+
+def test_run_goes_on_after_outages_of_the_store_at_every_stage(team: Team, tmp_path: Path) -> None:
+    left, right, said = team.left, team.right, tmp_path / "said"
+    for number in (1, 2, 3):
+        right.line.ok("task", "add", f"Part {number}")
+    # Each agent ends only when it is told to: while the store is away, and after.
+    words = 'n=$LINECLEAR_TASK; echo here > "$0/$n"; while [ ! -e "$0/$n.go" ]; do sleep 0.05; done; '
+    words += 'echo 1 > "$n.txt"; git add .; git commit -qm "$n"; echo done > "$0/$n.done"'
+    running = start_run(left, said, "-n", "2", "--", "sh", "-c", words, str(tmp_path))
+    try:
+        for task in ("T-1", "T-2"):
+            until_there(tmp_path / task)
+        left.network.cut()
+        until(lambda: AWAY_NEWS in said.read_text())
+        # An agent ends while the store is away: its end and its work wait for it.
+        let_go("T-1", tmp_path)
+        until_there(tmp_path / "T-1.done")
+        left.network.repair()
+        until(lambda: BACK_NEWS in said.read_text())
+        until_there(tmp_path / "T-3")
+        left.network.cut()
+        until(lambda: said.read_text().count(AWAY_NEWS) == 2)
+        left.network.repair()
+        let_go("T-2", tmp_path)
+        let_go("T-3", tmp_path)
+        assert running.wait(120) == 0, said.read_text()
+    finally:
+        running.kill()
+        running.wait()
+    assert {"T-1.txt", "T-2.txt", "T-3.txt"} <= set(team.on_main())
+    # No outage has cost an attempt, and each task was started once.
+    assert right.line.json("log", "--kind", "TaskReturned", "--limit", "10")["events"] == []
+    assert len(right.line.json("log", "--kind", "RunStarted", "--limit", "10")["events"]) == 3
     team.is_sound()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from copy import copy
 from functools import partial
+from threading import Event
 from typing import TYPE_CHECKING
 
 from lineclear.app.runs import attaching
@@ -21,6 +23,7 @@ from lineclear.git.branch_moves import checkouts_of
 from lineclear.git.layout import linked_git_dir
 from lineclear.host.bonds import SUPERVISOR
 from lineclear.host.commands import run_to_end
+from lineclear.host.patient_store import PatientStore, wait_out
 from lineclear.host.supervision import THREADS_MAX, LocalHost, RunTraces, StatusFile, is_worktree
 from lineclear.host.threads import Jobs
 from lineclear.host.tokens import new_secret
@@ -112,20 +115,27 @@ def _rules(settings: Settings, request: RunRequest) -> SupervisorRules:
 def _local_host(
     repo: Repo, threads: int, *, lands: bool, beside: AbstractContextManager[object]
 ) -> Iterator[LocalHost]:
-    cwd, strayed = repo.layout.worktree, dict[str, str]()
+    cwd, strayed, closing = repo.layout.worktree, dict[str, str](), Event()
+
+    def is_over() -> bool:
+        return closing.is_set() or jobs.interrupts > 0
 
     def open_ports() -> RunPorts:
-        return _ports_of(open_repo(cwd, repo.environ), lands=lands, strayed=strayed)
+        opened = wait_out(lambda: open_repo(cwd, repo.environ), is_over)
+        return _ports_of(opened, is_over, lands=lands, strayed=strayed)
 
     with beside, Jobs(threads) as jobs:
         host = LocalHost(jobs, repo.clock, repo.state_directory, open_ports)
         try:
             yield host
         finally:
+            closing.set()
             host.close()
 
 
-def _ports_of(repo: Repo, *, lands: bool, strayed: dict[str, str]) -> RunPorts:
+def _ports_of(opened: Repo, is_over: Callable[[], bool], *, lands: bool, strayed: dict[str, str]) -> RunPorts:
+    repo = copy(opened)
+    repo.store = PatientStore(opened.store, is_over)
     made, returned = _Worktrees(repo), returned_work_of(repo)
     return RunPorts(
         store=repo.store,
@@ -136,7 +146,8 @@ def _ports_of(repo: Repo, *, lands: bool, strayed: dict[str, str]) -> RunPorts:
         landing=RunLanding(
             repo.store,
             deliveries_of(repo),
-            _Queue(repo),
+            # A landing must not be repeated blindly: the runner recovers from the log.
+            _Queue(opened),
             _Main(repo),
             returned,
             made,

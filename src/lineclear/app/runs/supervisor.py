@@ -126,6 +126,7 @@ class Supervisor:
         self._queue_results: deque[QueueResult] = deque()
         self._queue_seen = -1
         self._queue_again_ns = 0
+        self._is_away = False
         # Finished tasks that the queue did not get, and why.
         self._stranded: dict[int, str] = {}
         self._submit_at_ns = self._submits = 0
@@ -140,7 +141,7 @@ class Supervisor:
 
     def run(self) -> None:
         """Work until nothing more can be done, or until asked to stop."""
-        self._submit("recover", lambda ports: recover(ports, self._caller, self.slots, self._host.now_ns()))
+        self._recover()
         while True:
             for key, answer in self._host.wait(TICK_S):
                 self._jobs.discard(key)
@@ -163,6 +164,14 @@ class Supervisor:
                 # The agents keep working; we act on the log once the store can be reached again.
                 if not is_outage(refusal):
                     raise
+                self._note_outage()
+                if self.is_stopping and not self._is_busy():
+                    return
+            else:
+                self._note_return()
+
+    def _recover(self) -> None:
+        self._submit("recover", lambda ports: recover(ports, self._caller, self.slots, self._host.now_ns()))
 
     def lives(self) -> list[LiveRun]:
         return [slot.live for slot in self.slots if slot.live is not None and slot.phase == WORKING]
@@ -171,8 +180,23 @@ class Supervisor:
     def is_stopping(self) -> bool:
         return self._interrupts_seen > 0
 
+    def _note_outage(self) -> None:
+        if not self._is_away:
+            self._is_away = True
+            self._tell(
+                RunNews(WAITS, "the shared store is out of reach; agents at work continue, no new one starts")
+            )
+
+    def _note_return(self) -> None:
+        if self._is_away:
+            self._is_away = False
+            self._tell(RunNews(WAITS, "the shared store is back"))
+
+    def _is_busy(self) -> bool:
+        return bool(self._jobs) or any(slot.phase in (STARTING, WORKING, ENDING) for slot in self.slots)
+
     def _is_over(self, now_ns: int) -> bool:
-        if self._jobs or any(slot.phase in (STARTING, WORKING, ENDING) for slot in self.slots):
+        if self._is_busy():
             return False
         if self.is_stopping:
             return True
@@ -265,8 +289,10 @@ class Supervisor:
     def _refused(self, slot: WorkerSlot, refusal: Refusal) -> None:
         """Handle a refused start: leave a task without budget alone; otherwise let the slot rest, and close
         it after a few refusals."""
-        self.refusal, task = refusal, slot.task
-        slot.phase, slot.task = IDLE, 0
+        task, slot.phase, slot.task = slot.task, IDLE, 0
+        if is_outage(refusal):
+            return
+        self.refusal = refusal
         self._tell(RunNews(WARNED, f"cannot start: {refusal.what}", agent=slot.agent, task=task))
         if refusal.exit_code == BUDGET:
             self._set_aside.add(task)
@@ -337,6 +363,10 @@ class Supervisor:
 
     def _recovered(self, found: Any) -> None:
         """Take over the predecessor's runs. If recovery failed, raise: an agent could get a second task."""
+        if isinstance(found, Refusal) and is_outage(found) and not self.is_stopping:
+            self._note_outage()
+            self._recover()
+            return
         if isinstance(found, BaseException):
             raise found
         self.landed_before = list(found.landed)
@@ -432,6 +462,8 @@ class Supervisor:
 
     def _ran_queue(self, answer: Any) -> None:
         """Note the log position that the queue has dealt with: only later events make it run again."""
+        if isinstance(answer, Refusal) and is_outage(answer):
+            return  # it runs again when the store is back
         if isinstance(answer, Refusal):
             self._tell(RunNews(NEEDS, f"the queue: {answer.what}"))
             answer = self._store.read(lambda view: view.head)
@@ -535,10 +567,10 @@ class Supervisor:
     def _watch(self, live: LiveRun, now_ns: int) -> None:
         lines = live.group.new_lines()
         if lines:
-            live.active_ns = now_ns
+            live.active_ns, live.has_spoken = now_ns, True
             for action in follow(live, lines):
                 self._tell(RunNews(ACTED, action, agent=live.slot.agent, task=live.task))
-            self._name(live)
+        self._name(live)
         if live.is_gone():
             live.slot.phase = ENDING
             self._submit(f"end {live.slot.agent}", lambda ports: conclude(ports, live, self._rules.grace_s))
@@ -552,12 +584,18 @@ class Supervisor:
     def _name(self, live: LiveRun) -> None:
         """Log the session at once, for a successor needs it to resume, and mark the prompt's messages
         read."""
-        if (live.session, live.model) != live.named:
-            live.named = (live.session, live.model)
-            records.name(self._store, live.caller, live.run, live.session, live.model)
-        if live.letters:
-            mark_read(self._store, live.caller, live.letters)
-            live.letters = []
+        if self._is_away or not live.has_spoken:
+            return
+        try:
+            if (live.session, live.model) != live.named:
+                records.name(self._store, live.caller, live.run, live.session, live.model)
+                live.named = (live.session, live.model)
+            if live.letters:
+                mark_read(self._store, live.caller, live.letters)
+                live.letters = []
+        except Refusal as refusal:
+            if not is_outage(refusal):
+                raise
 
     def _judge(self, live: LiveRun, now_ns: int) -> None:
         """Stop it for the first reason that applies: budget, loop, too much output, silence."""

@@ -146,6 +146,7 @@ class LiveRun:
         self.usage, self.session, self.model, self.last_action = Usage(), "", "", "starting"
         self.named = ("", "")
         self.letters: list[int] = []
+        self.has_spoken = False
         self.started_ns = self.active_ns = now_ns
         # -1: any CPU time makes the first snapshot due.
         self.saved_at_ns, self.saved_busy_ns, self.is_saving, self.tree_id = now_ns, -1, False, ""

@@ -25,6 +25,8 @@ _BY_STATE: dict[str, str] = {
     "55P03": "store.busy",
     "XX": "store.damaged",
 }
+# The server is stopped or restarted: the connection is as good as lost.
+_SHUTTING_DOWN = ("57P01", "57P02", "57P03")
 # Texts and numbers that this engine cannot store, though another might.
 _UNUSABLE = {
     "22003": "it contains a number too large for PostgreSQL",
@@ -37,7 +39,7 @@ def refusal_of(error: Exception, path: str, *, unknown: bool) -> Refusal:
     """`path`: the URL without secrets; `unknown`: a write was in progress, and its outcome is unknown."""
     if isinstance(error, UnusableTextError):
         return refuse("input.bad", name="text", given="...", why=f"{error}, which PostgreSQL cannot store")
-    if isinstance(error, ServerError):
+    if isinstance(error, ServerError) and error.state not in _SHUTTING_DOWN:
         return _refusal_of_state(error, path)
     if isinstance(error, TurnedAwayError):
         return refuse("store.unreadable", path=path, reason=str(error))
