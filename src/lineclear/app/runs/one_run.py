@@ -109,6 +109,8 @@ def _start_held(
             ports.store, ports.liveness, caller, number=number, skills=slot.labels, lease_ms=rules.lease_ms
         )["task"]
     except Refusal:
+        # If the connection was lost in between, the task may have been taken for us.
+        records.put_back(ports.store, caller, number, "it could not be started")
         bond.release()
         return None
     try:

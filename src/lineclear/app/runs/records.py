@@ -64,9 +64,12 @@ class Ending:
 
 def begin(store: Store, caller: Caller, start: Start) -> int:
     """Log the start of a run; returns its id. The caller is the agent, with the bond of the process to be
-    started."""
+    started. Calling it again with the same bond has no effect."""
 
     def work(tx: Tx) -> int:
+        begun = live_run_of(tx, caller.name)
+        if begun is not None and caller.bond and begun.bond == caller.bond:
+            return begun.id
         ensure_agent(tx, caller)
         task = tx.get(TASK, (start.task,))
         if task is None or not is_held_by(task, caller.name, start.attempt):
