@@ -12,7 +12,8 @@ from typing import Any
 
 from lineclear.app import tasks
 from lineclear.app.ports import Caller
-from lineclear.app.runs.supervisor import RunNews, Supervisor
+from lineclear.app.runs.run_news import RunNews
+from lineclear.app.runs.supervisor import Supervisor
 from lineclear.app.runs.workers import (
     LANDED,
     CheckedRun,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.app.runs.supervisor import ACTED, NEEDS, STARTED
+from lineclear.app.runs.run_news import ACTED, NEEDS, STARTED
 from lineclear.core.instants import show_duration
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from lineclear.app.runs.supervisor import RunNews
+    from lineclear.app.runs.run_news import RunNews
     from lineclear.cli.render import Output
 
 MOST_NEEDS, MOST_NEWS = 5, 8

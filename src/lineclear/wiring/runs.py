@@ -51,7 +51,8 @@ if TYPE_CHECKING:
     from lineclear.app.ports import Caller
     from lineclear.app.queue.runner import QueueNews
     from lineclear.app.runs.ports import OutputReader
-    from lineclear.app.runs.supervisor import RunNews, Supervisor
+    from lineclear.app.runs.run_news import RunNews
+    from lineclear.app.runs.supervisor import Supervisor
     from lineclear.app.runs.workers import RunRequest
     from lineclear.core.queue.landing_results import NeedsYou, Stray
     from lineclear.settings import Settings

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         SupervisorHost,
         SupervisorStatus,
     )
-    from lineclear.app.runs.supervisor import RunNews
+    from lineclear.app.runs.run_news import RunNews
     from lineclear.app.runs.workers import SupervisorRules, WorkerSlot
 
 STATUS_EVERY_NS = 1_000_000_000

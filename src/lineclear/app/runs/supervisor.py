@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import signal
 from collections import deque
-from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 from lineclear.app.messages import mark_read
 from lineclear.app.queue import candidates as queue
-from lineclear.app.runs import records
+from lineclear.app.runs import records, run_news
 from lineclear.app.runs.choosing import choose, why_blocked
 from lineclear.app.runs.following import follow
 from lineclear.app.runs.one_run import conclude, find_strays, recover, renew, save, start_run
+from lineclear.app.runs.run_news import ACTED, ENDED, LANDED_NEWS, NEEDS, STARTED, WAITS, WARNED, RunNews
 from lineclear.app.runs.spending import used_now
 from lineclear.app.runs.workers import (
     CLOSED,
@@ -79,22 +79,6 @@ SAVE_ANYWAY_NS = 120 * SECOND_NS
 BUSY_SHARE_PERCENT = 2
 FIRST_REST_S, LONGEST_REST_S = 30, 15 * 60
 REFUSED_STARTS_MAX, REFUSED_REST_S = 3, 2
-
-
-@dataclass(frozen=True, slots=True)
-class RunNews:
-    """A piece of news for a person; `kind` is one of the words below."""
-
-    kind: str
-    text: str
-    _: KW_ONLY
-    agent: str = ""
-    task: int = 0
-
-
-STARTED, ACTED, ENDED, LANDED_NEWS, WAITS, WARNED, NEEDS = (
-    "started", "acted", "ended", "landed", "waits", "warned", "needs you",
-)  # fmt: skip
 
 
 class Supervisor:
@@ -164,11 +148,11 @@ class Supervisor:
                 # The agents keep working; we act on the log once the store can be reached again.
                 if not is_outage(refusal):
                     raise
-                self._note_outage()
+                self._note_store(is_away=True)
                 if self.is_stopping and not self._is_busy():
                     return
             else:
-                self._note_return()
+                self._note_store(is_away=False)
 
     def _recover(self) -> None:
         self._submit("recover", lambda ports: recover(ports, self._caller, self.slots, self._host.now_ns()))
@@ -180,17 +164,10 @@ class Supervisor:
     def is_stopping(self) -> bool:
         return self._interrupts_seen > 0
 
-    def _note_outage(self) -> None:
-        if not self._is_away:
-            self._is_away = True
-            self._tell(
-                RunNews(WAITS, "the shared store is out of reach; agents at work continue, no new one starts")
-            )
-
-    def _note_return(self) -> None:
-        if self._is_away:
-            self._is_away = False
-            self._tell(RunNews(WAITS, "the shared store is back"))
+    def _note_store(self, *, is_away: bool) -> None:
+        if is_away != self._is_away:
+            self._is_away = is_away
+            self._tell(run_news.of_store(is_away=is_away))
 
     def _is_busy(self) -> bool:
         return bool(self._jobs) or any(slot.phase in (STARTING, WORKING, ENDING) for slot in self.slots)
@@ -364,7 +341,7 @@ class Supervisor:
     def _recovered(self, found: Any) -> None:
         """Take over the predecessor's runs. If recovery failed, raise: an agent could get a second task."""
         if isinstance(found, Refusal) and is_outage(found) and not self.is_stopping:
-            self._note_outage()
+            self._note_store(is_away=True)
             self._recover()
             return
         if isinstance(found, BaseException):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lineclear.app.runs.supervisor import WAITS
+from lineclear.app.runs.run_news import WAITS
 from lineclear.app.runs.workers import HANDED_OVER, LandingResult
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.host import patient_store

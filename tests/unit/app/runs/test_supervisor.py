@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lineclear.app.runs import records
-from lineclear.app.runs.supervisor import NEEDS, WAITS, WARNED
+from lineclear.app.runs.run_news import NEEDS, WAITS, WARNED
 from lineclear.app.runs.workers import HANDED_OVER, LANDED, NEEDS_YOU, SENT_BACK, LandingResult
 from lineclear.core.runs.budgets import BudgetLimits
 from lineclear.core.runs.client_events import Call, CallDone, RunEnd, SessionSign, Sign, Usage
