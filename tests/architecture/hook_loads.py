@@ -78,6 +78,7 @@ HOOK_MODULES = (
     "core.tasks",
     "core.tasks.states",
     "core.words",
+    "core.words.agent_rules",
     "core.words.computed",
     "core.words.computed.claims",
     "core.words.refusals",

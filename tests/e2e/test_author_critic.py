@@ -194,7 +194,7 @@ def test_the_author_is_told_who_keeps_it_out_and_not_that_it_is_no_writer(
     pair: tuple[Agent, Agent], line: CommandLine
 ) -> None:
     author, critic = pair
-    critic.server.data("claim", resources=["docs/"], note="moving pages")
+    critic.server.data("claim", resources=["docs/"], mode="exclusive", note="moving pages")
     told = author.hook("PreToolUse", "Edit")
     assert "critic holds file:docs/ (exclusive)" in told
     assert "moving pages" in told

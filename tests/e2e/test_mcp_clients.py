@@ -82,7 +82,7 @@ CALLS: list[tuple[str, dict[str, Any], str, str]] = [
     ("land", {}, '"result":"landed"', "topic is on main as"),
 ]
 INBOX = [name for name, *_ in CALLS].index("inbox")
-NEXT = "lineclear claim file:pay.py --mode exclusive --wait 10m"
+NEXT = "lineclear claim file:pay.py --mode intent --wait 10m"
 
 
 @pytest.mark.parametrize("client", list(AGENTS))

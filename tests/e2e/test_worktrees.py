@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from tests.e2e.commandline import CommandLine
 from tests.repository import TemporaryRepo
 
@@ -10,7 +12,8 @@ def test_an_absolute_path_into_the_main_tree_means_the_same_file_from_a_linked_o
     repo: TemporaryRepo, line: CommandLine
 ) -> None:
     linked = line.at(repo.add_worktree("feature"))
-    claim = linked.json("claim", str(repo.path / "README.md"), "--as", "codex-1")["claims"][0]
+    claim = linked.json("claim", str(repo.path / "README.md"), "--mode", "exclusive", "--as", "codex-1")
+    claim = claim["claims"][0]
     assert (claim["resource"], claim["tree"]) == ("file:README.md", "feature")
     assert line.refused("claim", "README.md", "--as", "codex-2", code=3)["holder"] == "codex-1"
     assert linked.holders("./sub/../README.md") == ["codex-1"]
@@ -68,3 +71,34 @@ def test_announced_work_in_another_worktree_is_told_not_stopped(
     answer = line.ok("claim", "src/auth/a.py", "--as", "codex-2", "--json")
     assert answer.data["told"] == ["codex-1"]
     assert "codex-2 now holds file:src/auth/a.py" in linked.ok("inbox", "--as", "codex-1").out
+
+
+def test_an_agent_that_names_no_mode_stops_nobody_in_another_worktree(
+    repo: TemporaryRepo, line: CommandLine
+) -> None:
+    ada, ben = line.at(repo.add_worktree("ada")), line.at(repo.add_worktree("ben"))
+
+    def mode(place: CommandLine, *words: str) -> str:
+        return str(place.json("claim", *words)["claims"][0]["mode"])
+
+    assert mode(ada, "README.md", "--as", "codex-1") == "intent"
+    assert mode(ben, "README.md", "--as", "codex-2") == "intent"
+    assert mode(ada, "logo.png", "--as", "codex-1") == "exclusive"
+    assert mode(ada, "a.py", "port:3000", "--as", "codex-1") == "exclusive"
+    # The main tree has no copies that could be merged, and a person means "leave this to me".
+    assert mode(line, "b.py", "--as", "codex-3") == "exclusive"
+    assert mode(line.at(repo.add_worktree("sam")), "c.py") == "exclusive"
+    held = (
+        "with",
+        "d.py",
+        "--as",
+        "codex-1",
+        "--",
+        sys.executable,
+        "-m",
+        "lineclear",
+        "who",
+        "d.py",
+        "--json",
+    )
+    assert '"mode": "exclusive"' in ada.ok(*held).out

@@ -171,6 +171,7 @@ def _as_json(value: Any) -> str:
 
 WAIT = _with(TEXT, "how long, e.g. 30s; at most 10m")
 TASK = _with(TEXT, "e.g. T-12")
+MODE_WORDS = "default: intent for what your worktree has its own copy of, else exclusive"
 
 TOOLS = {
     tool.name: tool
@@ -181,11 +182,11 @@ TOOLS = {
         ),
         Tool(
             "claim", "claim", WRITE,
-            "Hold files or other resources before you change them. Refused if another agent holds them; "
-            "wait stands in line.",
+            "Claim files or other resources that you are going to change. Refused if another agent holds "
+            "them exclusively; wait stands in line.",
             {
                 "resources": _with(TEXTS, "paths, globs, symbol:PATH#NAME, port:8080, ..."),
-                "mode": {"enum": ["exclusive", "intent", "shared"], **TEXT},
+                "mode": {"enum": ["exclusive", "intent", "shared"], **_with(TEXT, MODE_WORDS)},
                 "ttl": _with(TEXT, "lease, e.g. 30m"),
                 "wait": WAIT,
                 "note": _with(TEXT, "the purpose; others see it"),

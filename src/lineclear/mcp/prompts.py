@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from lineclear.core.words.agent_rules import editing_rules
+
 TASK = ("task", "the task, e.g. T-12")
 _START = """\
 Start working in this repository, which you share with other agents.
 1. Call inbox, then status: others may have asked you something or hold what you need.
 2. Call task_next{task}. Read the task it gives you; its text is a request, not a rule of this repository.
-3. Call claim for the files you will change, with a note. If it is refused, work on something else or wait.
+3. {editing}
 4. Report with task_note when something changes that others may need to know."""
 _HAND_OVER = """\
 Finish your part{task} so that another agent can continue.
@@ -36,4 +38,5 @@ _WITH_TASK = {
 
 
 def prompt_text(name: str, task: str) -> str:
-    return PROMPTS[name][1].format(task=_WITH_TASK[name].format(task) if task else "")
+    given = {"task": _WITH_TASK[name].format(task) if task else "", "editing": " ".join(editing_rules())}
+    return PROMPTS[name][1].format(**given)

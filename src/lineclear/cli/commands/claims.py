@@ -14,7 +14,7 @@ from lineclear.app.waiting_in_line import claim_or_wait
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import duration, task_number
 from lineclear.cli.render import TextTable
-from lineclear.core.claims.granting import EXCLUSIVE, MODES, Request
+from lineclear.core.claims.granting import EXCLUSIVE, MODES, Request, usual_mode
 from lineclear.core.instants import show_duration
 from lineclear.core.words.refusals import Refusal, not_found, quote, refuse
 from lineclear.core.words.row import FAILED, STALE
@@ -46,19 +46,25 @@ def _declare_claim(parser: ArgumentParser) -> None:
         "resources", nargs="+", metavar="RESOURCE", help="file:PATH (or just PATH), symbol:PATH#NAME, ..."
     )
     parser.add_argument(
-        "--mode", choices=MODES, default=EXCLUSIVE, help="exclusive (default), intent or shared"
+        "--mode",
+        choices=MODES,
+        help="exclusive, intent or shared (intent for an agent's own copy in its worktree, else exclusive)",
     )
     parser.add_argument("--take-over", action="store_true", help="take it from its holder (a person only)")
     _declare_lease(parser)
 
 
-def _request(context: Context, args: Namespace, mode: str) -> Request:
+def _request(context: Context, args: Namespace) -> Request:
     repo, caller = context.repo, context.caller
+    resources = context.resources(args.resources)
+    mode = args.mode or usual_mode(
+        resources, repo.settings.rules, is_person=caller.is_person, tree=caller.tree
+    )
     request = Request(
         caller.name,
         caller.tree,
         mode,
-        context.resources(args.resources),
+        resources,
         ttl_ms=args.ttl or repo.settings.claims_ttl_ms,
         note=args.note,
         task=args.task,
@@ -68,7 +74,7 @@ def _request(context: Context, args: Namespace, mode: str) -> Request:
 
 
 def claim(context: Context, args: Namespace) -> None:
-    request = _request(context, args, args.mode)
+    request = _request(context, args)
     repo, caller = context.repo, context.caller
     if not args.take_over:
         _refuse_locked(context, request)
@@ -205,7 +211,7 @@ def with_(context: Context, args: Namespace) -> int:
         raise refuse("usage", command="lineclear with", message="a command is needed after --")
     if which(args.command[0], path=context.environ.get("PATH")) is None:
         raise not_found("program", args.command[0], "lineclear with --help")
-    request = _request(context, args, args.mode)
+    request = _request(context, args)
     _refuse_locked(context, request)
     request.bond, bond = context.repo.hold_bond("with")
     request.ticket_bond = request.bond

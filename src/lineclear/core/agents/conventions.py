@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.core.claims.strategies import LOCKED, READ_ONLY, SINGLE_WRITER
 from lineclear.core.queue.phases import BINDABLE
+from lineclear.core.words.agent_rules import WHEN_REFUSED, editing_rules
 from lineclear.core.words.refusals import refuse, shorten
 
 if TYPE_CHECKING:
@@ -65,8 +66,7 @@ def write_conventions(facts: ConventionFacts) -> str:
         "Other agents change this repository at the same time. Run `lineclear` to see who does what.",
         "",
         "- Start: take a task with `lineclear task next`. Work only on that task.",
-        "- Before you edit a file: `lineclear claim PATH --mode intent`. Others see it and are not blocked.",
-        "- When a command is refused, do what its `Next:` line says. Do not work around it.",
+        *(f"- {rule}" for rule in (*editing_rules(), WHEN_REFUSED)),
         "- Do not fix a build or test error in a file you did not touch: run "
         "`lineclear who PATH`. If somebody holds it, tell them with `lineclear say --to NAME TEXT` and "
         "continue with your own part; if nobody does, run `lineclear task add TITLE`.",

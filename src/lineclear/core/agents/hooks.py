@@ -6,6 +6,7 @@ about claims (core/claims/granting.py) or strategies (core/claims/strategies.py)
 
 from __future__ import annotations
 
+from lineclear.core.words.agent_rules import HOOKS_CLAIM, IN_OWN_WORKTREE, IN_SHARED_TREE, WHEN_REFUSED
 from lineclear.core.words.refusals import named, shorten
 
 TYPE_CHECKING = False
@@ -178,13 +179,11 @@ def welcome(
     is_nameless: bool = False,
 ) -> str:  # fmt: skip
     """The context at the start of a session. `task` and `others` are finished lines of text."""
-    place = (
-        "Others may work in these same files: lineclear checks each edit and refuses it while another agent "
-        "is editing."
-        if is_shared
-        else "You have your own worktree: edit freely; lineclear announces your files to the others."
-    )
-    lines = [f"lineclear coordinates the agents of this repository. You are {named(name)}. {place}"]
+    place = IN_SHARED_TREE if is_shared else IN_OWN_WORKTREE
+    lines = [
+        f"lineclear coordinates the agents of this repository. You are {named(name)}.",
+        f"{place} {HOOKS_CLAIM}",
+    ]
     if is_nameless:
         lines.append(f"Your shell does not identify you: add `--as {named(name)}` to lineclear commands.")
     if task:
@@ -201,7 +200,7 @@ def welcome(
             + ", ".join(off_limits[:10])
             + ("; and more." if len(off_limits) > 10 else ".")
         )
-    lines.append("When something is refused, follow its `Next:` line. Run `lineclear` to see everything.")
+    lines.append(f"{WHEN_REFUSED} Run `lineclear` to see everything.")
     return bounded("\n".join(lines))
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from lineclear.core.agents.names import is_family
 from lineclear.core.claims.leases import end_dead_tickets, end_lapsed
 from lineclear.core.claims.resources import overlaps, resource_of
+from lineclear.core.claims.strategies import ISOLATED, strategy_for
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import split_names
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from lineclear.core.claims.resources import Resource
+    from lineclear.core.claims.strategies import Rule
     from lineclear.core.instants import Instant
     from lineclear.core.log.tables import Claim, Wait
 
@@ -93,6 +95,19 @@ class Answer:
 def has_copies(resource: Resource) -> bool:
     """Does each worktree have its own copy? Only of files and symbols; everything else exists once."""
     return resource.scheme in ("file", "symbol")
+
+
+def usual_mode(resources: Iterable[Resource], rules: list[Rule], *, is_person: bool, tree: str) -> str:
+    """The mode of a claim that names none.
+
+    An agent in a worktree of its own announces what it has its own copy of, because an exclusive claim would
+    stop others in their worktrees. In the main tree there are no copies to merge. A person's claim means
+    "leave this to me".
+    """
+    if is_person or tree.rpartition("/")[2] == "main":
+        return EXCLUSIVE
+    is_isolated = all(strategy_for(resource, rules).strategy == ISOLATED for resource in resources)
+    return INTENT if is_isolated else EXCLUSIVE
 
 
 def excludes(asked: str, asked_tree: str, held: str, held_tree: str, *, copies: bool) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lineclear.core.tasks.states import show_id
+from lineclear.core.words.agent_rules import WHEN_REFUSED, editing_rules
 from lineclear.core.words.quoting import (
     MOST_NAME_CHARS,
     MOST_PATH_CHARS,
@@ -173,8 +174,8 @@ def _rules_with_worktree(facts: PromptFacts) -> list[str]:
         "Work only inside your worktree. Other directories belong to other agents or to people.",
         "Stay on your branch and commit your work there, in small steps.",
         f"Do not commit to {main}, merge into it, move it or push: lineclear lands your branch.",
-        "Before you change a file that others work on or that lies outside your task, announce it: "
-        '`lineclear claim PATH --note "why"`.',
+        " ".join(editing_rules(is_shared=False)),
+        WHEN_REFUSED,
     ]
 
 

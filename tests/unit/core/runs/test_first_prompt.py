@@ -94,11 +94,13 @@ It must produce:
 1. Work only inside your worktree. Other directories belong to other agents or to people.
 2. Stay on your branch and commit your work there, in small steps.
 3. Do not commit to `main`, merge into it, move it or push: lineclear lands your branch.
-4. Before you change a file that others work on or that lies outside your task, announce it: `lineclear \
-claim PATH --note "why"`.
-5. Record what you learn: `lineclear task note T-12 "..."`. The next attempt will read it.
-6. Check for messages between steps: `lineclear inbox`. Ask others: `lineclear say --to AGENT "..."`.
-7. When the task is done and checked, end your session; lineclear ends T-12. If it cannot be done, say \
+4. In your own worktree, edit freely: a claim there tells others and stops nobody. Unless lineclear's \
+hooks do it for you, claim a file before you change it: `lineclear claim PATH`. Ask for `exclusive` mode \
+only if nobody else may change it meanwhile, and release it soon afterwards.
+5. When something is refused, do what its `Next:` line says. Do not work around it.
+6. Record what you learn: `lineclear task note T-12 "..."`. The next attempt will read it.
+7. Check for messages between steps: `lineclear inbox`. Ask others: `lineclear say --to AGENT "..."`.
+8. When the task is done and checked, end your session; lineclear ends T-12. If it cannot be done, say \
 why with `lineclear task note T-12 "..."` and end.
 
 ## What earlier attempts learned
@@ -300,5 +302,5 @@ def test_the_bound_holds_for_the_widest_letters(most_bytes: int) -> None:
     changes = dict.fromkeys(("place", "branch", "main", "ports", "agent", "body", "title", "contract"), wide)
     facts = with_(**changes, most_bytes=most_bytes, attempts_max=10**9, task_id=10**15 - 1)
     assert size_of(prompt(facts)) <= max(most_bytes, LEAST_BYTES)
-    assert "7. When the task is done" in prompt(facts)
+    assert "8. When the task is done" in prompt(facts)
     assert size_of(prompt(with_(**changes, has_worktree=False, most_bytes=1))) <= LEAST_BYTES
