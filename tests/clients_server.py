@@ -356,8 +356,30 @@ _GOOSE: dict[str, tuple[str, _Arguments]] = {
     "delegate": ("delegate", lambda given: {"instructions": f"{_PLAYS}{given['name']}."}),
     "mcp": ("{server}_{server}__{tool}", lambda given: json.loads(given["arguments"])),
 }
+_QWEN: dict[str, tuple[str, _Arguments]] = {
+    "read": ("read_file", lambda given: {"file_path": given["path"]}),
+    "write": ("write_file", lambda given: {"file_path": given["path"], "content": given["text"]}),
+    "edit": (
+        "edit",
+        lambda given: {"file_path": given["path"], "old_string": given["old"], "new_string": given["new"]},
+    ),
+    "shell": ("run_shell_command", lambda given: {"command": given["command"], "is_background": False}),
+    "mcp": ("mcp__{server}__{tool}", lambda given: json.loads(given["arguments"])),
+}
+_OPENCODE: dict[str, tuple[str, _Arguments]] = {
+    "read": ("read", lambda given: {"filePath": given["path"]}),
+    "write": ("write", lambda given: {"filePath": given["path"], "content": given["text"]}),
+    "edit": (
+        "edit",
+        lambda given: {"filePath": given["path"], "oldString": given["old"], "newString": given["new"]},
+    ),
+    "shell": ("bash", lambda given: {"command": given["command"], "description": "as it says"}),
+    "mcp": ("{server}_{tool}", lambda given: json.loads(given["arguments"])),
+}
 # By the tool that runs commands, which tells them apart.
 _TOOLS_OF = {
+    "run_shell_command": _QWEN,
+    "bash": _OPENCODE,
     "Execute": _DROID,
     "run_terminal_command": _GROK,
     "Bash": _KIMI,

@@ -163,6 +163,24 @@ def _goose(url: str, home: Path) -> dict[str, str]:
     }
 
 
+def _qwen(url: str, home: Path) -> dict[str, str]:
+    return {
+        "OPENAI_API_KEY": KEY,
+        "OPENAI_BASE_URL": f"{url}/v1",
+        "OPENAI_MODEL": "m1",
+        "QWEN_CODE_SUPPRESS_YOLO_WARNING": "1",
+    }
+
+
+def _opencode(url: str, home: Path) -> dict[str, str]:
+    options = {"baseURL": f"{url}/v1", "apiKey": KEY}
+    provider = {"npm": "@ai-sdk/openai-compatible", "name": "scripted", "options": options}
+    provider["models"] = {"m1": {"name": "m1"}}
+    config = {"model": "scripted/m1", "small_model": "scripted/m1", "autoupdate": False, "share": "disabled"}
+    said = json.dumps(config | {"provider": {"scripted": provider}})
+    return {"OPENCODE_CONFIG_CONTENT": said, "OPENCODE_DISABLE_AUTOUPDATE": "1"}
+
+
 _POINTERS = {
     "claude": _claude,
     "codex": _codex,
@@ -172,6 +190,8 @@ _POINTERS = {
     "kimi": _kimi,
     "cline": _cline,
     "goose": _goose,
+    "qwen": _qwen,
+    "opencode": _opencode,
 }
 
 

@@ -38,6 +38,8 @@ WORDS = {
     "kimi": ["-p", "go", "--output-format", "stream-json"],
     "cline": ["--json", "-P", "openai-compatible", "-m", "m1", "Do the work now"],
     "goose": ["run", "--no-session", "--with-builtin", "developer", "-t", "go"],
+    "qwen": ["-p", "go", "--yolo", "--auth-type", "openai", "--output-format", "stream-json"],
+    "opencode": ["run", "--model", "scripted/m1", "--format", "json", "go"],
     "grok": ["--always-approve", "-m", "m1", "-p", "go", "--output-format", "streaming-json"],
 }
 # Where a project's hooks are, and in which unit a timeout is written.

@@ -43,15 +43,17 @@ OTHERS = {
     "SubagentStart": hooks.SUBAGENT_START,
     "SubagentStop": hooks.SUBAGENT_STOP,
 }
-# The events whose answer can carry context for the model.
+# The events whose answer reaches the model as context, in Claude Code itself.
 TELLING = frozenset(
     ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStart")
 )
 
 
-def reader(client: str) -> Callable[[str, dict[str, Any]], HookCall | None]:
-    """`read_call` for a client without differences."""
-    return lambda event, data: read_call(client, event, data)
+def reader(
+    client: str, telling: frozenset[str] = TELLING
+) -> Callable[[str, dict[str, Any]], HookCall | None]:
+    """`read_call` for a client that differs at most in the events that reach its model."""
+    return lambda event, data: read_call(client, event, data, telling)
 
 
 def read_call(

@@ -48,7 +48,7 @@ HOOK, SETUP, START, STREAM, PROBE = "hook", "setup", "start", "stream", "probe"
 HARD, AFTER, INSTRUCTED, NO = "hard", "after the fact", "instructions only", "no"
 AT_ONCE, SEARCHED = "at once", "by search"
 _ONE, _REPORTED, _INVISIBLE = "one process for an edit", "reported", "not visible"
-_LATER = "after a tool, at the start"
+_LATER, _AT_PROMPTS = "after a tool, at the start", "after a tool, at a prompt"
 
 
 class Guarantees:
@@ -108,12 +108,12 @@ _ROWS = (
     Client(
         "gemini", "Gemini CLI", HOOK, SETUP, START, STREAM, PROBE,
         program="gemini", install="npm install -g @google/gemini-cli", home_paths=("~/.gemini",),
-        guarantees=Guarantees(context="after a tool, at a prompt", subagents=_INVISIBLE, tools=AT_ONCE),
+        guarantees=Guarantees(context=_AT_PROMPTS, subagents=_INVISIBLE, tools=AT_ONCE),
     ),
     Client(
         "qwen", "Qwen Code", HOOK, SETUP, START, STREAM, PROBE,
         program="qwen", install="npm install -g @qwen-code/qwen-code", home_paths=("~/.qwen",),
-        guarantees=Guarantees(context="at every tool", subagents=_INVISIBLE, tools=SEARCHED),
+        guarantees=Guarantees(context=_AT_PROMPTS, subagents=_INVISIBLE, tools=SEARCHED),
     ),
     Client(
         "opencode", "opencode", HOOK, SETUP, START, STREAM, PROBE,

@@ -21,6 +21,17 @@ def test_an_empty_answer_is_silence_for_everybody(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", names_with(HOOK))
+def test_an_event_that_can_tell_passes_our_words_on(name: str) -> None:
+    """If not, messages would be marked as read that nobody has received."""
+    module = hook_of(name)
+    assert module is not None
+    for event in module.EVENTS:
+        call = module.read_call(event, tool("Edit", file_path="a.py"))
+        if call is not None and call.can_tell:
+            assert b"the port is 4711" in module.write_answer(event, HookAnswer(context="the port is 4711"))
+
+
+@pytest.mark.parametrize("name", names_with(HOOK))
 def test_wrong_types_are_never_an_error(name: str) -> None:
     module = hook_of(name)
     assert module is not None

@@ -21,7 +21,8 @@ EVENTS = {
     "sessionEnd": "",
 }
 
-_OTHER_NAMES = {"stop": "Stop"}
+_TELLING = ("sessionStart", "postToolUse")
+_TELLING_NAMES = frozenset(("SessionStart", "PostToolUse"))
 
 
 def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
@@ -30,7 +31,11 @@ def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
     filled.setdefault("session_id", data.get("conversation_id"))
     if not data.get("cwd") and type(roots) is list and roots:
         filled["cwd"] = roots[0]
-    return claude_protocol.read_call("cursor", _OTHER_NAMES.get(event, event[:1].upper() + event[1:]), filled)
+    return claude_protocol.read_call("cursor", _name_of(event), filled, _TELLING_NAMES)
+
+
+def _name_of(event: str) -> str:
+    return event[:1].upper() + event[1:]
 
 
 def write_answer(event: str, answer: HookAnswer) -> bytes:
@@ -45,6 +50,6 @@ def write_answer(event: str, answer: HookAnswer) -> bytes:
         }
     elif answer.is_denied and event in ("stop", "subagentStop"):
         said = {"followup_message": answer.reason}
-    elif answer.context and event in ("sessionStart", "postToolUse"):
+    elif answer.context and event in _TELLING:
         said = {"additional_context": answer.context}
     return json_line(said)

@@ -1,4 +1,6 @@
-"""opencode: our plugin in it speaks Claude's protocol. Tested with 1.18.33."""
+"""opencode: our plugin in it speaks Claude's protocol. It can stop a tool, and add words to the system prompt
+and to the result of a tool, but say nothing before one. Tested with 1.18.33.
+"""
 
 from __future__ import annotations
 
@@ -10,4 +12,5 @@ EVENTS = {
     "PostToolUse": "edit|write|bash|read",
     "Stop": "",
 }
-read_call, write_answer = claude_protocol.reader("opencode"), claude_protocol.write_answer
+_TELLING = frozenset(("SessionStart", "PostToolUse"))
+read_call, write_answer = claude_protocol.reader("opencode", _TELLING), claude_protocol.write_answer

@@ -43,7 +43,10 @@ export const Lineclear = async ({ directory }) => {
       const call = { session_id: input.sessionID, tool_use_id: input.callID, tool_name: input.tool }
       const args = asked(input.args ?? output.metadata?.args ?? {})
       const answer = ask("PostToolUse", { ...call, tool_input: args }, directory)
-      if (answer.additionalContext) output.output += "\n" + answer.additionalContext
+      if (!answer.additionalContext) return
+      // The result of an MCP tool is a list of parts; opencode shows the model nothing else of it.
+      if (Array.isArray(output.content)) output.content.push({ type: "text", text: answer.additionalContext })
+      else output.output += "\n" + answer.additionalContext
     },
   }
 }

@@ -1,4 +1,6 @@
-"""Qwen Code: Claude's protocol and event names. Tested with 0.24.4."""
+"""Qwen Code: Claude's protocol and event names. What we say before a tool reaches the model only with a
+denial. Tested with 0.24.4.
+"""
 
 from __future__ import annotations
 
@@ -9,4 +11,5 @@ EVENTS = {
     "PreToolUse": "edit|write_file|run_shell_command",
     "PostToolUse": "edit|write_file|run_shell_command|read_file",
 }
-read_call, write_answer = claude_protocol.reader("qwen"), claude_protocol.write_answer
+_TELLING = frozenset(("SessionStart", "UserPromptSubmit", "PostToolUse"))
+read_call, write_answer = claude_protocol.reader("qwen", _TELLING), claude_protocol.write_answer
