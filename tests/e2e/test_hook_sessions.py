@@ -109,6 +109,37 @@ def test_a_sub_agent_has_its_parents_claims_and_its_sibling_does_not_have_its_ow
     assert errors(line) == ""
 
 
+def test_a_sub_agent_does_not_overwrite_what_its_sibling_wrote_in_their_worktree(
+    line: CommandLine, repo: TemporaryRepo
+) -> None:
+    tree = repo.add_worktree("side")
+    file = tree / "README.md"
+    begin(line, "s1", "startup", tree)
+    for child in ("a1", "a2"):
+        call(line, "SubagentStart", at=tree, agent_id=child, agent_type="x")
+
+    def use(event: str, tool: str, child: str = "") -> str:
+        given: dict[str, Any] = {"tool_name": tool, "tool_input": {"file_path": str(file), "content": "x"}}
+        return str(call(line, event, at=tree, **given, **({"agent_id": child} if child else {})))
+
+    assert edit(line, file, at=tree, agent_id="a1") == ""
+    file.write_text("by a1\n")
+    edit(line, file, at=tree, agent_id="a1", event="PostToolUse")
+    call(line, "SubagentStop", at=tree, agent_id="a1")
+    refused = use("PreToolUse", "Write", "a2")
+    assert "claude-1/a1 wrote it last. Re-read it, then write again." in refused
+    assert "wrote it last" in use("PreToolUse", "Write")  # their parent has not read it either
+    use("PostToolUse", "Read", "a2")
+    told = use("PreToolUse", "Write", "a2")
+    assert "deny" not in told
+    assert "wrote it last" in use("PreToolUse", "Write")
+    # They share one copy, and nobody says otherwise.
+    sent = [entry["body"] for entry in line.json("log", "--kind", "MessageSent")["events"]]
+    assert sent
+    assert all("share one copy" in str(body) for body in sent), sent
+    assert errors(line) == ""
+
+
 def test_a_sub_agent_with_a_session_of_its_own_has_its_parents_claims_in_its_shell_too(
     line: CommandLine, repo: TemporaryRepo
 ) -> None:

@@ -93,6 +93,12 @@ class HookSession:
                     return True
         return False
 
+    def has_relatives(self, tree: str) -> bool:
+        """Do sub-agents work in this tree, which is their parent's too? Or did they?"""
+        name = self.caller.name
+        is_parent = any(agent.name.startswith(name + "/") for agent in self.tx.pick(AGENT, "tree", (tree,)))
+        return "/" in name or is_parent
+
     # -- files ------------------------------------------------------------------------------
 
     def locate(self, path: str) -> FileInTree | None:
@@ -126,6 +132,11 @@ class HookSession:
     def note_write(self, file: FileInTree, digest: str) -> None:
         """Tell others in the same tree who wrote this content."""
         self.writes.note(self.caller.name, file.tree, file.path, digest or "gone")
+
+    def last_writer(self, file: FileInTree, digest: str) -> str:
+        """The agent whose edit gave the file this content; "" if that is not known."""
+        writes = self.writes.since(0, file.tree)
+        return next((by for _, by, path, its in reversed(writes) if (path, its) == (file.path, digest)), "")
 
     # -- shell ------------------------------------------------------------------------------
 

@@ -58,9 +58,14 @@ def announce(session: HookSession, files: list[FileInTree], symbol_of: Callable[
             if not _is_by_symbol(refusal):
                 raise
             continue
-        others = {claim.agent for claim in holders(tx, file.resource) if not is_family(claim.agent, name)}
-        words = newcomer(name, file.resource.text, task, note)
-        for audience in sorted(f"agent:{other}" for other in others):
+        others = {
+            claim.agent: claim.tree == file.tree
+            for claim in holders(tx, file.resource)
+            if not is_family(claim.agent, name)
+        }
+        for other, shares_copy in sorted(others.items()):
+            audience = f"agent:{other}"
+            words = newcomer(name, file.resource.text, task, note, shares_copy=shares_copy)
             tx.append(Draft("MessageSent", audience, audience=audience, urgent=0, text=words))
 
 

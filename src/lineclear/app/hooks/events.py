@@ -25,12 +25,12 @@ from lineclear.core.words.refusals import Refusal, named, refuse, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from lineclear.app.hooks.ports import FileInTree, Memory, ShellChange
     from lineclear.app.ports import Presence
     from lineclear.core.agents.hooks import HookCall
-    from lineclear.core.log.tables import Task
+    from lineclear.core.log.tables import Claim, Task
 
 
 def is_write_likely(
@@ -113,34 +113,43 @@ def _touches(session: HookSession, file: FileInTree, call: HookCall) -> Callable
 
 def _check_version(session: HookSession, file: FileInTree, call: HookCall) -> str:
     """Refuse to overwrite a whole file whose current version was not read; returns a note for a smaller
-    edit."""
-    if not file.is_shared and strategy_for(file.resource, session.rules).strategy != OPTIMISTIC:
+    edit. Among relatives in a worktree of their own only what one of them wrote counts."""
+    has_others = file.is_shared or strategy_for(file.resource, session.rules).strategy == OPTIMISTIC
+    if not has_others and not session.has_relatives(file.tree):
         return ""
     current = session.digest(file)
     known = session.memory.get("version", file.path)
     if not current or known == current:
         return ""
+    writer = writer_of(session, file) if has_others else session.last_writer(file, current)
+    if not has_others and writer in ("", session.caller.name):
+        return ""
     if call.is_whole_write:
         session.memory.set("unread", file.path, "1")
-        raise refuse("hook.unread", path=file.path, holder=writer_of(session, file))
+        raise refuse("hook.unread", path=file.path, holder=writer)
     if not known:
         return ""
-    return hooks.stale_note(file.path, writer_of(session, file))
+    return hooks.stale_note(file.path, writer)
 
 
-def _who_else(session: HookSession, file: FileInTree, others: list[tuple[str, str, int, str]]) -> str:
+def _who_else(session: HookSession, file: FileInTree, claims: Sequence[Claim]) -> str:
     """A note on the other agents at work on the file, only when they have changed since the last note."""
-    names = " ".join(sorted({f"{agent}:{held}" for agent, held, _, _ in others}))
+    names = " ".join(sorted({f"{claim.agent}:{claim.resource}" for claim in claims}))
     if session.memory.get("others", file.path) == names:
         return ""
     session.memory.set("others", file.path, names)
-    return hooks.others_here(file.resource.text, others) if others else ""
+    if not claims:
+        return ""
+    others = [(claim.agent, claim.resource, claim.task, claim.note) for claim in claims]
+    shares_copy = any(claim.tree == file.tree for claim in claims)
+    return hooks.others_here(file.resource.text, others, shares_copy=shares_copy)
 
 
 def _after_edit(session: HookSession, call: HookCall, _reply: HookAnswer) -> None:
     files = _files(session, call.paths)
     for file in files:
-        if file.is_shared or session.memory.get("version", file.path):
+        is_seen_by_others = file.is_shared or session.has_relatives(file.tree)
+        if is_seen_by_others or session.memory.get("version", file.path):
             _remember_version(session, file)
             session.note_write(file, session.memory.get("version", file.path))
     if any(file.is_shared for file in files):
@@ -150,7 +159,8 @@ def _after_edit(session: HookSession, call: HookCall, _reply: HookAnswer) -> Non
 
 def _after_read(session: HookSession, call: HookCall, _reply: HookAnswer) -> None:
     for file in _files(session, call.paths):
-        if file.is_shared or strategy_for(file.resource, session.rules).strategy == OPTIMISTIC:
+        is_optimistic = strategy_for(file.resource, session.rules).strategy == OPTIMISTIC
+        if file.is_shared or is_optimistic or session.has_relatives(file.tree):
             _remember_version(session, file)
 
 

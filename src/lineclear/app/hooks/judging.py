@@ -14,12 +14,13 @@ from lineclear.core.words.refusals import Refusal, pasted, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from lineclear.app.hooks.call_context import HookSession
     from lineclear.app.hooks.ports import FileInTree
     from lineclear.app.ports import View
     from lineclear.core.claims.write_rule import WriteVerdict
+    from lineclear.core.log.tables import Claim
 
 # Prefixes of refusals that deny what the agent does; other refusals are failures of ours.
 JUDGEMENTS = ("claim.", "fence.", "hook.", "write.")
@@ -29,8 +30,8 @@ SHORT_MS = 60_000
 
 def judge(
     view: View, session: HookSession, file: FileInTree, touches: Callable[[str], bool] = touches_anything
-) -> list[tuple[str, str, int, str]]:
-    """Refuse, or return who else works there: (agent, resource, task, note).
+) -> Sequence[Claim]:
+    """Refuse, or return the claims of others who work there.
 
     `touches`: does the edit change this symbol? True if unknown.
     """
@@ -42,7 +43,7 @@ def judge(
     verdict = judge_write(view, session.liveness, session.rules, write)
     if verdict.refusal is not None:
         raise _for_a_model(view, session, file, verdict, verdict.refusal)
-    return [(claim.agent, claim.resource, claim.task, claim.note) for claim in verdict.others]
+    return verdict.others
 
 
 def _for_a_model(

@@ -69,6 +69,8 @@ def judge_changes(session: HookSession, changes: list[ShellChange]) -> list[str]
         elif not file.is_shared:
             own.append(file)
             session.memory.set(ANNOUNCED, f"{session.root}/{change.path}", "1")
+            if session.has_relatives(file.tree):
+                session.after_commit(_noting_unclaimed(session, file))
         elif change.is_sure:
             session.after_commit(_noting(session, file))
     announce(session, own, lambda _file: "")
@@ -89,6 +91,17 @@ def _noting(session: HookSession, file: FileInTree) -> Callable[[], None]:
         digest = session.digest(file)
         session.memory.set("version", file.path, digest)
         session.note_write(file, digest)
+
+    return note
+
+
+def _noting_unclaimed(session: HookSession, file: FileInTree) -> Callable[[], None]:
+    """The same among relatives, unless one of them wrote this content with an edit while the command ran."""
+
+    def note() -> None:
+        digest = session.digest(file)
+        if not session.last_writer(file, digest):
+            session.note_write(file, digest)
 
     return note
 

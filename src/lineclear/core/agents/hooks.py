@@ -103,13 +103,20 @@ def session_key(client: str, session: str) -> str:
 # -- words for the model ----------------------------------------------------------------------
 
 
-def others_here(resource: str, others: Sequence[tuple[str, str, int, str]]) -> str:
-    """Who else works on a resource: (agent, what it holds, task, note) each."""
+_ONE_COPY = "You share one copy: re-read the file before you change it."
+
+
+def others_here(
+    resource: str, others: Sequence[tuple[str, str, int, str]], *, shares_copy: bool = False
+) -> str:
+    """Who else works on a resource: (agent, what it holds, task, note) each. `shares_copy`: one of them works
+    in the same tree."""
     lines = [_one_other(resource, *other) for other in others[:MOST_TOLD]]
     more = len(others) - MOST_TOLD
     if more > 0:
         lines.append(f"And {more} more; `lineclear who {shorten(resource, 80)}` lists them all.")
-    lines.append("Keep your change small and apart from theirs; both will be merged.")
+    apart = "Keep your change small and apart from theirs; both will be merged."
+    lines.append(_ONE_COPY if shares_copy else apart)
     return "\n".join(lines)
 
 
@@ -122,14 +129,12 @@ def _one_other(resource: str, agent: str, held: str, task: int, note: str) -> st
     return f"lineclear: {named(agent)} is changing {where}{for_task}{said}."
 
 
-def newcomer(agent: str, resource: str, task: int, note: str) -> str:
+def newcomer(agent: str, resource: str, task: int, note: str, *, shares_copy: bool = False) -> str:
     """The message to agents that were already changing the resource."""
     for_task = f" for T-{task}" if task else ""
     said = f' ("{shorten(note, 80)}")' if note else ""
-    return (
-        f"{named(agent)} is now changing {shorten(resource, 120)} too{for_task}{said}. "
-        "Each of you has your own copy; keep to your part of the file."
-    )
+    copies = _ONE_COPY if shares_copy else "Each of you has your own copy; keep to your part of the file."
+    return f"{named(agent)} is now changing {shorten(resource, 120)} too{for_task}{said}. {copies}"
 
 
 def stale_note(path: str, writer: str) -> str:
