@@ -109,6 +109,23 @@ def test_a_sub_agent_has_its_parents_claims_and_its_sibling_does_not_have_its_ow
     assert errors(line) == ""
 
 
+def test_a_sub_agent_in_a_worktree_of_its_own_claims_in_its_own_name(
+    line: CommandLine, repo: TemporaryRepo
+) -> None:
+    env = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s1"}
+    begin(line, "s1", "startup", repo.path)
+    for child in ("a1", "a2"):
+        tree = repo.add_worktree(f"agent-{child}")
+        call(line, "SubagentStart", session="s1", at=tree, agent_id=child, agent_type="x")
+        done = line.at(tree).run("claim", "README.md", "--mode", "exclusive", env=env)
+        assert done.code == (0 if child == "a1" else 3), done.err
+    assert line.holders("README.md") == ["claude-1/a1"]
+    # The session is still the parent's.
+    assert line.run("claim", "b.py", env=env).code == 0
+    assert line.holders("b.py") == ["claude-1"]
+    assert errors(line) == ""
+
+
 def test_a_sub_agent_does_not_overwrite_what_its_sibling_wrote_in_their_worktree(
     line: CommandLine, repo: TemporaryRepo
 ) -> None:

@@ -3,6 +3,7 @@ the queue, and a client that is started again in its worktree is who it was."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -152,3 +153,28 @@ def test_a_session_that_is_resumed_is_the_same_agent(office: Office) -> None:
         assert [asked.step for asked in model.asked if asked.holds("I wait.")], office.output("ada")
     found = office.line.json("agent", "list")["agents"]
     assert [agent["name"] for agent in found if agent["kind"] == "agent"] == ["claude-1"]
+
+
+def test_a_claim_that_a_sub_agent_makes_in_its_name_keeps_its_sibling_out(office: Office) -> None:
+    tree = office.repo.add_worktree("own")
+    (tree / "b.py").write_text("b = 1\n")
+    claim = f"{office.program} claim b.py --mode exclusive --as $(cat {tree}/me)"
+    steps = {
+        "ada": [delegate("one"), delegate("two"), say("Done.")],
+        "one": [shell(claim), say("One.")],
+        "two": [edit("b.py", "b = 1", "b = 2"), say("Two.")],
+    }
+
+    def learn(asked: Asked) -> None:
+        """The model reads its name in what it was told at its start."""
+        if asked.agent == "one" and not (tree / "me").exists():
+            told = json.dumps(asked.body)
+            (tree / "me").write_text(told.partition("claim PATH --mode exclusive --as ")[2].partition("`")[0])
+
+    with running_model(steps) as model:
+        model.on_asked = learn
+        office.run("claude", "ada", model, tree)
+        me = (tree / "me").read_text()
+        assert me.startswith("claude-1/"), office.output("ada")
+        assert model.heard("two", f"{me} holds file:b.py (exclusive)"), office.output("ada")
+    assert (tree / "b.py").read_text() == "b = 1\n"

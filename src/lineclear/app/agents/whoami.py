@@ -41,7 +41,12 @@ def identify(
     caller = Caller("", tree=tree, op=op, keep_ms=keep_ms)
 
     def look(view: View) -> bool:
-        return recognise(view, presence, caller, signs, token=token, silence_ms=silence_ms)
+        is_new = recognise(view, presence, caller, signs, token=token, silence_ms=silence_ms)
+        if caller.session and signs.tree_agent.startswith(caller.name + "/"):
+            # A sub-agent in a worktree of its own; the session stays its parent's.
+            caller.name, caller.session = signs.tree_agent, ""
+            caller.seen = presence.seen(caller.name)
+        return is_new
 
     def enter(tx: Tx) -> None:
         look(tx)

@@ -353,8 +353,7 @@ def _subagent_start(session: HookSession, call: HookCall, reply: HookAnswer) -> 
     ensure_agent(session.tx, session.caller)
     session.enter()
     parent = session.caller.name.rpartition("/")[0]
-    words = f"lineclear: you are {session.caller.name}, a sub-agent of {parent}, and share its claims."
-    _put(session, call, reply, [words])
+    _put(session, call, reply, [hooks.child_welcome(session.caller.name, parent)])
 
 
 def _worktree_create(session: HookSession, call: HookCall, reply: HookAnswer) -> None:

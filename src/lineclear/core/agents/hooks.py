@@ -209,6 +209,15 @@ def welcome(
     return bounded("\n".join(lines))
 
 
+def child_welcome(name: str, parent: str) -> str:
+    """The context at the start of a sub-agent, whose commands run in its parent's session."""
+    return (
+        f"lineclear: you are {named(name)}, a sub-agent of {named(parent)}, and share its claims. "
+        "To keep its other sub-agents out of a file, run `lineclear claim PATH --mode exclusive --as "
+        f"{name}`: without the name, and by tool, a claim is your parent's."
+    )
+
+
 def shell_report(forbidden: Iterable[tuple[str, str]]) -> str:
     """Tells the model which forbidden files its command changed: (why, the command that undoes it or "")."""
     lines = [
