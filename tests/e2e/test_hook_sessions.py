@@ -93,6 +93,37 @@ def test_a_claim_in_the_agents_shell_is_the_hooks_agents(line: CommandLine, repo
     assert "claude-1 holds" in edit(line, two / "README.md", session="s2", at=two)
 
 
+def test_a_holder_is_told_when_a_command_of_another_agent_changed_its_file(
+    line: CommandLine, repo: TemporaryRepo
+) -> None:
+    file = repo.path / "README.md"
+    begin(line, "s1", "startup", repo.path)
+    begin(line, "s2", "startup", repo.path)
+    line.ok("claim", "README.md", "--mode", "exclusive", "--as", "claude-1")
+    file.write_text("by the holder\n")
+    given: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "git checkout -- README.md"}}
+    given["tool_use_id"] = "t1"
+    call(line, "PreToolUse", session="s2", **given)
+    repo.git("checkout", "--", "README.md")
+    told = str(call(line, "PostToolUse", session="s2", **given))
+    assert "claude-1 holds file:README.md" in told
+    assert "Undo: run `" in told
+    assert "commit gate" not in told  # not every client runs git's hooks, and no commit has to
+    given |= {"tool_input": {"command": "echo on"}, "tool_use_id": "t2"}
+    heard = str(call(line, "PreToolUse", session="s1", **given))
+    assert "A command of claude-2 changed file:README.md, which you hold exclusively" in heard
+    assert "urgent" in heard
+    # In a worktree of its own an agent changes its own copy.
+    tree = repo.add_worktree("side")
+    begin(line, "s3", "startup", tree)
+    given["tool_use_id"] = "t3"
+    call(line, "PreToolUse", session="s3", at=tree, **given)
+    (tree / "README.md").write_text("mine\n")
+    assert "claude-1 holds" in str(call(line, "PostToolUse", session="s3", at=tree, **given))
+    assert len(line.json("log", "--kind", "MessageSent")["events"]) == 1
+    assert errors(line) == ""
+
+
 def test_a_sub_agent_has_its_parents_claims_and_its_sibling_does_not_have_its_own(
     line: CommandLine, repo: TemporaryRepo
 ) -> None:

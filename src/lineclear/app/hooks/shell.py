@@ -10,6 +10,8 @@ from lineclear.app.hooks.judging import JUDGEMENTS, judge
 from lineclear.app.hooks.ports import ShellChange
 from lineclear.core.agents import hooks
 from lineclear.core.agents.names import is_family
+from lineclear.core.log.events import Draft
+from lineclear.core.log.tables import CLAIM
 from lineclear.core.words.refusals import Refusal, shorten
 
 TYPE_CHECKING = False
@@ -61,9 +63,12 @@ def judge_changes(session: HookSession, changes: list[ShellChange]) -> list[str]
         file = session.locate(f"{session.root}/{change.path}")
         if file is None:
             continue
-        why = _refusal(session, file)
-        if why:
-            if not change.is_sure:
+        refusal = _refusal(session, file)
+        if refusal is not None:
+            why = " ".join(part for part in (refusal.what, refusal.who) if part)
+            if change.is_sure:
+                _tell_holder(session, file, refusal)
+            else:
                 why += f" (Another agent may have changed {shorten(change.path, 80)} in the meantime.)"
             forbidden.append((why, change.undo if change.is_sure else ""))
         elif not file.is_shared:
@@ -106,12 +111,24 @@ def _noting_unclaimed(session: HookSession, file: FileInTree) -> Callable[[], No
     return note
 
 
-def _refusal(session: HookSession, file: FileInTree) -> str:
-    """Why the agent may not change the file; "" if it may."""
+def _tell_holder(session: HookSession, file: FileInTree, refusal: Refusal) -> None:
+    """A holder that works in the same tree relies on its claim: it must hear that its file was changed."""
+    if refusal.code != "claim.held":
+        return
+    holder = str(refusal.facts["holder"])
+    claim = session.tx.get(CLAIM, (holder, str(refusal.facts["held"])))
+    if claim is not None and claim.tree == file.tree:
+        audience = f"agent:{holder}"
+        words = hooks.intrusion(session.caller.name, file.resource.text)
+        session.tx.append(Draft("MessageSent", audience, audience=audience, urgent=1, text=words))
+
+
+def _refusal(session: HookSession, file: FileInTree) -> Refusal | None:
+    """Why the agent may not change the file; None if it may."""
     try:
         judge(session.tx, session, file)
     except Refusal as refusal:
         if not refusal.code.startswith(JUDGEMENTS):
             raise
-        return " ".join(part for part in (refusal.what, refusal.who) if part)
-    return ""
+        return refusal
+    return None

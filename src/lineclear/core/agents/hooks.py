@@ -220,14 +220,20 @@ def child_welcome(name: str, parent: str) -> str:
 
 def shell_report(forbidden: Iterable[tuple[str, str]]) -> str:
     """Tells the model which forbidden files its command changed: (why, the command that undoes it or "")."""
-    lines = [
-        "lineclear: your command changed files that you may not change. The commit gate will refuse them."
-    ]
+    lines = ["lineclear: your command changed files that you may not change. Do not commit these changes."]
     for why, undo in forbidden:
         lines.append(why)
         if undo:
             lines.append(f"Undo: run `{undo}`.")
     return bounded("\n".join(lines))
+
+
+def intrusion(agent: str, resource: str) -> str:
+    """The message to the holder of a file that another agent's command has changed."""
+    return (
+        f"A command of {named(agent)} changed {shorten(resource, 120)}, which you hold exclusively: your "
+        "last changes to it may be gone. That agent was told to undo it. Re-read the file before you continue."
+    )
 
 
 def held_back(context: str) -> str:
