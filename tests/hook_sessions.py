@@ -95,6 +95,9 @@ class FakeSession(HookSession):
     def note_write(self, file: FileInTree, digest: str, /) -> None:
         pass
 
+    def writes_of_others(self, _file: FileInTree, /) -> int:
+        return 0
+
     def begin_shell(self, call_id: str, /) -> None:
         pass
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,33 @@ def test_a_forbidden_change_is_reported_with_the_content_from_before(shell: Shel
     assert "eve holds file:a.py" in context
     oid = context.partition("cat-file blob ")[2].split()[0]
     assert shell.ways.repo.git("cat-file", "blob", oid) == "mine, before"
+
+
+def test_undo_after_a_second_forbidden_change_restores_the_content_from_before_the_first(
+    shell: Shell,
+) -> None:
+    file = shell.tree / "a.py"
+    file.write_text("mine, before\n")
+    shell.ways.claim("eve", "file:a.py", "exclusive")
+    shell.run()
+    first = shell.run(lambda: file.write_text("by a command\n")).context
+    undo = first.partition("Undo: run `")[2].partition("`")[0]
+    second = shell.run(lambda: file.write_text("by another command\n")).context
+    assert f"Undo: run `{undo}`" in second
+    # To do so is not a third one; what comes after it is.
+    given = {"tool_input": {"command": undo}}
+    shell.ways.ask("PreToolUse", shell.said("PreToolUse", "u1", **given))
+    subprocess.run(undo, shell=True, check=True, env=shell.ways.environ)
+    assert file.read_text() == "mine, before\n"
+    assert (
+        "may not change"
+        not in shell.ways.ask("PostToolUse", shell.said("PostToolUse", "u1", **given)).context
+    )
+    file.write_text("mine again\n")
+    shell.run()
+    later = shell.run(lambda: file.write_text("by a third command\n")).context
+    oid = later.partition("cat-file blob ")[2].split()[0]
+    assert shell.ways.repo.git("cat-file", "blob", oid) == "mine again"
 
 
 def test_a_message_is_told_after_the_command(shell: Shell) -> None:

@@ -138,6 +138,11 @@ class HookSession:
         writes = self.writes.since(0, file.tree)
         return next((by for _, by, path, its in reversed(writes) if (path, its) == (file.path, digest)), "")
 
+    def writes_of_others(self, file: FileInTree) -> int:
+        """How many writes of the file by other agents are known."""
+        writes = self.writes.since(0, file.tree)
+        return sum(path == file.path and not is_family(by, self.caller.name) for _, by, path, _ in writes)
+
     # -- shell ------------------------------------------------------------------------------
 
     def begin_shell(self, call_id: str) -> None:

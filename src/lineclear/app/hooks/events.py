@@ -233,7 +233,7 @@ def _judge_changes(
     if changes:
         from lineclear.app.hooks import shell
 
-        notes = shell.judge_changes(session, changes)
+        notes = shell.judge_changes(session, changes, call.command if call.event == hooks.AFTER_SHELL else "")
         _put(session, call, reply, notes)
         if notes and not call.can_tell:
             session.memory.set("grave", "", "1")

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from lineclear.app.hooks.ports import FileInTree, HookFiles, ShellLook, WriteLog
 
 MOST_REPORTED = 5
+# In a session's memory: how to undo the agent's first forbidden change of a path.
+UNDO = "undo"
 _LONGEST_CALL_NS = 10 * 60 * 1_000_000_000
 
 
@@ -55,8 +57,11 @@ def _others_since(writes: WriteLog, start_ns: int, tree: str, agent: str) -> tup
     return theirs, is_alone and not any(running.values())
 
 
-def judge_changes(session: HookSession, changes: list[ShellChange]) -> list[str]:
-    """A report for the model, if there is one. Nothing is undone here: the report says how to do it."""
+def judge_changes(session: HookSession, changes: list[ShellChange], command: str = "") -> list[str]:
+    """A report for the model, if there is one. Nothing is undone here: the report says how to do it.
+
+    `command`: the command, if it is known which one made the changes.
+    """
     forbidden: list[tuple[str, str]] = []
     own: list[FileInTree] = []
     for change in changes[: hooks.MOST_PATHS]:
@@ -64,13 +69,19 @@ def judge_changes(session: HookSession, changes: list[ShellChange]) -> list[str]
         if file is None:
             continue
         refusal = _refusal(session, file)
+        if refusal is None:
+            session.memory.set(UNDO, file.path, "")
         if refusal is not None:
+            undo = _first_undo(session, file, change)
+            if undo and command.strip() == undo:
+                session.memory.set(UNDO, file.path, "")
+                continue
             why = " ".join(part for part in (refusal.what, refusal.who) if part)
             if change.is_sure:
                 _tell_holder(session, file, refusal)
             else:
                 why += f" (Another agent may have changed {shorten(change.path, 80)} in the meantime.)"
-            forbidden.append((why, change.undo if change.is_sure else ""))
+            forbidden.append((why, undo))
         elif not file.is_shared:
             own.append(file)
             session.memory.set(ANNOUNCED, f"{session.root}/{change.path}", "1")
@@ -86,6 +97,19 @@ def judge_changes(session: HookSession, changes: list[ShellChange]) -> list[str]
     if more > 0:
         shown.append((f"{more} more: `git status` shows them.", ""))
     return [hooks.shell_report(shown)]
+
+
+def _first_undo(session: HookSession, file: FileInTree, change: ShellChange) -> str:
+    """The command that restores the content from before the first forbidden change: a later change began with
+    what the agent itself had left. If others have written the file since, their content counts."""
+    if not change.is_sure:
+        return ""
+    writes = str(session.writes_of_others(file))
+    known, _, undo = session.memory.get(UNDO, file.path).partition(" ")
+    if undo and known == writes:
+        return undo
+    session.memory.set(UNDO, file.path, f"{writes} {change.undo}" if change.undo else "")
+    return change.undo
 
 
 def _noting(session: HookSession, file: FileInTree) -> Callable[[], None]:

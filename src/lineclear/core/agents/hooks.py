@@ -232,7 +232,7 @@ def intrusion(agent: str, resource: str) -> str:
     """The message to the holder of a file that another agent's command has changed."""
     return (
         f"A command of {named(agent)} changed {shorten(resource, 120)}, which you hold exclusively: your "
-        "last changes to it may be gone. That agent was told to undo it. Re-read the file before you continue."
+        "last changes to it may be gone. That agent was told to undo it. Re-read it before you continue."
     )
 
 
