@@ -116,5 +116,22 @@ def test_a_client_that_is_not_logged_in_waits_and_the_others_finish(
     assert (task["state"], task["attempt"]) == ("open", 0)
 
 
+def test_a_login_that_expired_before_the_first_answer_costs_no_attempt(
+    line: CommandLine, tmp_path: Path
+) -> None:
+    """Gemini CLI has saved no session then: to resume it would be an error of the client."""
+    steps = {"gemini": script("gemini")}
+    with running_model(steps, {"gemini": {0: Fault(401)}}) as model:
+        state_workers(line, model, tmp_path / "homes")
+        running = line.start("run", "-n", "3", "T-3", "--json")
+        until(lambda: any(event["body"]["how"] == "login" for event in events(line, "RunEnded")))
+        running.process.send_signal(signal.SIGINT)
+        assert running.wait() == 130
+        model.faults = {}
+        report = line.json("run", "-n", "3", "T-3")
+    assert report["landed"] == ["T-3"], report
+    assert [event["body"]["how"] for event in events(line, "RunEnded")] == ["login", "done"]
+
+
 def events(line: CommandLine, kind: str) -> list[dict[str, Any]]:
     return list(line.json("log", "--limit", "1000", "--kind", kind)["events"])

@@ -170,7 +170,7 @@ def _launch(
         base=place.base, token_hash=token_hash,
     )  # fmt: skip
     run = records.begin(ports.store, caller, start)
-    session = resumed.session if resumed is not None and resumed.client == slot.client else ""
+    session = _session_to_resume(ports, slot, resumed)
     try:
         group, named = ports.clients.start(slot, place, run, written.text, token, bond, session)
     except OSError as error:
@@ -189,6 +189,15 @@ def _launch(
     live.letters, live.session = list(written.shown_messages), named
     live.oom_kills_before = ports.traces.oom_kills()
     return live
+
+
+def _session_to_resume(ports: RunPorts, slot: WorkerSlot, last: Run | None) -> str:
+    """The client's session of the interrupted run; "" if it has to begin a new one."""
+    if last is None or last.client != slot.client or not last.session:
+        return ""
+    before = ports.store.read(lambda view: records.runs_of_task(view, last.task))
+    tokens = [run.tokens_out for run in before if run.session == last.session]
+    return last.session if ends.has_session(last.how, tokens) else ""
 
 
 def _used_in_session(view: View, task: int, session: str) -> Usage:

@@ -5,6 +5,11 @@ Which end it was is decided in judging_ends.py.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 DONE = "done"
 # Ends that say nothing about the work: the same attempt continues later.
 LIMITED, LOGIN, INTERRUPTED, MISSING = "limited", "login", "interrupted", "missing"
@@ -39,3 +44,11 @@ ENDS: dict[str, tuple[str, bool]] = {
 
 def counts_as_attempt(how: str) -> bool:
     return ENDS[how][1]
+
+
+def has_session(how: str, tokens_out: Iterable[int]) -> bool:
+    """Can the client resume the session whose last run ended like this? `tokens_out`: of each of its runs.
+
+    A client whose first request is refused saves no session, and resuming it is then an error.
+    """
+    return how not in (LOGIN, LIMITED) or any(tokens > 0 for tokens in tokens_out)
