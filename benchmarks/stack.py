@@ -12,21 +12,20 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.harness import Report, at_most_x, median, quantile, scratch_alone, take_turns, timed_us
 from lineclear.app.queue.stacking import Submission, put_on
 from lineclear.core.queue.landing_results import LINEAR, MERGE
 from lineclear.git.landing import CloneGit
 from lineclear.git.layout import find_layout
-from lineclear.host.spreading import spread
+from lineclear.host.merge_processes import MERGE_PROCESSES
 from tests.repository import TemporaryRepo
 
 if TYPE_CHECKING:
-    from lineclear.app.queue.merge_trees import Job
-    from lineclear.merge import MergeResult
+    from lineclear.merge.rule_jobs import Job
 
 TITLE = "stack: 16 candidates merged level upon level, beside git merge-tree"
 FILES, FILES_PER_DIRECTORY, LEVELS = 2_000, 40, 16
@@ -67,9 +66,10 @@ class Bench:
         self.times.level_ms += levels_ms
         self.times.rules_ms.append(self._rules_ms)
 
-    def _spread(self, merge: Callable[[Job], MergeResult], jobs: list[Job]) -> Iterable[MergeResult]:
+    def run(self, jobs: Sequence[Job]) -> list[Any]:
+        """The merge rules, timed."""
         began_ns = time.perf_counter_ns()
-        results = spread(merge, jobs)
+        results = MERGE_PROCESSES.run(jobs)
         self._rules_ms += (time.perf_counter_ns() - began_ns) / 1_000_000
         return results
 
@@ -78,7 +78,7 @@ class Bench:
         ground, commits = CloneGit(self._layout, "main"), [self._main]
 
         def one_more(submission: Submission) -> None:
-            level = put_on(ground, self._spread, commits[-1], submission, style=self._style)
+            level = put_on(ground, self, commits[-1], submission, style=self._style)
             if not level.fits:
                 raise RuntimeError(f"{submission.branch} does not fit: {level.conflicts}")
             commits.append(level.commit)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from lineclear.core.queue.landing_results import Author
+from lineclear.merge.rule_jobs import run_job
+
+if TYPE_CHECKING:
+    from lineclear.merge.rule_jobs import Job
 
 
 class Trees:
@@ -72,5 +76,8 @@ class Ground:
         return "a-landed"
 
 
-def spread(merge: Callable[[Any], Any], jobs: list[Any]) -> list[Any]:
-    return [merge(job) for job in jobs]
+class RulesHere:
+    """Runs the merge rules in this process."""
+
+    def run(self, jobs: Sequence[Job]) -> list[Any]:
+        return [job.read_answer(run_job(job.to_json())) for job in jobs]

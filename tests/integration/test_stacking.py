@@ -16,7 +16,7 @@ from lineclear.app.queue.stacking import Level, Submission, put_on
 from lineclear.core.queue.landing_results import LINEAR, MERGE, Landed
 from lineclear.git.landing import CloneGit
 from lineclear.git.layout import find_layout
-from lineclear.host.spreading import spread
+from lineclear.host.merge_processes import MERGE_PROCESSES
 from tests.landings import land, open_team
 from tests.repository import TemporaryRepo
 from tests.sampling import some
@@ -47,7 +47,7 @@ def stack(ground: CloneGit, below: str, submissions: list[Submission], style: st
     """Those that fit, one on another."""
     levels = []
     for submission in submissions:
-        level = put_on(ground, spread, below, submission, style=style)
+        level = put_on(ground, MERGE_PROCESSES, below, submission, style=style)
         levels.append(level)
         below = level.commit or below
     return levels
@@ -92,7 +92,7 @@ def test_a_linear_stack_is_one_line_of_commits_with_the_same_trees(
     assert [level.how for level in line] == ["linear"] * 3
     assert repo.git("rev-list", "--parents", f"{main}..{line[-1].commit}").count("\n") == 2
     assert repo.git("rev-list", "--merges", "--count", line[-1].commit) == "0"
-    again = put_on(ground, spread, line[-1].commit, submissions[0], style=LINEAR)
+    again = put_on(ground, MERGE_PROCESSES, line[-1].commit, submissions[0], style=LINEAR)
     assert (again.how, again.commit) == ("nothing", line[-1].commit)
 
 
@@ -109,7 +109,11 @@ def test_authors_are_kept_in_both_styles(repo: TemporaryRepo, ground: CloneGit) 
     repo.git("switch", "-q", "main")
     for style in (MERGE, LINEAR):
         level = put_on(
-            ground, spread, repo.git("rev-parse", "main"), Submission("side", tip, task="T-1"), style=style
+            ground,
+            MERGE_PROCESSES,
+            repo.git("rev-parse", "main"),
+            Submission("side", tip, task="T-1"),
+            style=style,
         )
         shown = repo.git(
             "show", "-s", "--format=%an <%ae> %ad|%cn|%(trailers:key=Co-authored-by,valueonly)", level.commit
@@ -122,7 +126,7 @@ def test_authors_are_kept_in_both_styles(repo: TemporaryRepo, ground: CloneGit) 
 
 def test_a_level_is_what_git_would_commit_itself(repo: TemporaryRepo, ground: CloneGit) -> None:
     submission, main = three(repo)[0], repo.git("rev-parse", "main")
-    level = put_on(ground, spread, main, submission, style=MERGE)
+    level = put_on(ground, MERGE_PROCESSES, main, submission, style=MERGE)
     words = ["-m", "Land T-1: a", "-m", "Task: T-1\nAgent: ada"]
     assert repo.git("commit-tree", level.tree, "-p", main, "-p", submission.tip, *words) == level.commit
 
@@ -189,8 +193,8 @@ def test_what_is_no_work_of_this_clone_is_refused(repo: TemporaryRepo, ground: C
         (blob, "branch.unknown"),
     ):
         with refused(code):
-            put_on(ground, spread, main, Submission("side", tip), style=MERGE)
-    assert put_on(ground, spread, main, three(repo)[0], style=MERGE).fits
+            put_on(ground, MERGE_PROCESSES, main, Submission("side", tip), style=MERGE)
+    assert put_on(ground, MERGE_PROCESSES, main, three(repo)[0], style=MERGE).fits
 
 
 # -- repositories of all kinds --------------------------------------------------------------------
@@ -242,7 +246,7 @@ def test_objects_in_a_shared_repository_are_the_groups(repo: TemporaryRepo, grou
     main, submission = repo.git("rev-parse", "main"), three(repo)[0]
     before = os.umask(0o077)
     try:
-        level = put_on(ground, spread, main, submission, style=MERGE)
+        level = put_on(ground, MERGE_PROCESSES, main, submission, style=MERGE)
     finally:
         os.umask(before)
     written = objects / level.commit[:2] / level.commit[2:]
@@ -257,7 +261,7 @@ def test_histories_that_part_far_back_are_walked_with_one_more_git(repo: Tempora
     submission = branch(repo, "old", {"old": "1\n"})
     with closing(footing(repo.path)) as ground:
         assert ground.history.bases(below, submission.tip) == [base]
-        assert put_on(ground, spread, below, submission, style=MERGE).files == ["old"]
+        assert put_on(ground, MERGE_PROCESSES, below, submission, style=MERGE).files == ["old"]
 
 
 # -- whatever the history ---------------------------------------------------------------------------

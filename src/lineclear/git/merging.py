@@ -11,8 +11,10 @@ from lineclear.app.queue.merge_trees import merge_two_trees
 from lineclear.core.words.refusals import refuse
 from lineclear.git.run import GitFailed, git
 from lineclear.git.trees import GitTrees
-from lineclear.host.spreading import spread
-from lineclear.merge import Conflict, Labels, MergeResult, merge_texts
+from lineclear.host.merge_processes import MERGE_PROCESSES
+from lineclear.merge.lines import has_no_new_markers, split_lines, write_conflict
+from lineclear.merge.result import Conflict, Labels, MergeResult
+from lineclear.merge.rule_jobs import MergeJob, RuleFailure
 
 if TYPE_CHECKING:
     from typing import Any
@@ -37,7 +39,12 @@ class GitMerging:
             binary = Conflict(0, 0, "binary", doubt="the files are not text; the left one is kept")
             return MergeResult(texts[1], [binary], verdict=binary.doubt), encoding
         git_text = _git_text(base, left, right, labels, encoding)
-        return merge_texts(path, *texts, git_text=git_text, labels=labels), encoding
+        if git_text is not None and has_no_new_markers(git_text, *texts):
+            return MergeResult(git_text, rules=[("file", "git")], verdict="git"), encoding
+        found = MERGE_PROCESSES.run([MergeJob(path, texts[0], texts[1], texts[2], labels, git_text)])[0]
+        if isinstance(found, RuleFailure):
+            return _unmerged(git_text, texts[1], texts[2], labels, found.reason), encoding
+        return found, encoding
 
     def merge_tree(self, base: str, left: str, right: str, maker: LockMaker | None = None) -> dict[str, Any]:
         """Return the report of `merge_two_trees`. `maker` regenerates lock files that both sides changed."""
@@ -45,7 +52,7 @@ class GitMerging:
         try:
             root, ours, theirs = (_tree_id(self._cwd, name) for name in (base, left, right))
             with closing(GitTrees(self._cwd)) as trees:
-                return merge_two_trees(trees, root, ours, theirs, labels, spread, maker)
+                return merge_two_trees(trees, root, ours, theirs, labels, MERGE_PROCESSES, maker)
         except GitFailed as error:
             why = f"git: {error.stderr.strip()[:100]}"
             raise refuse("input.bad", name="tree", given=f"{base} {left} {right}", why=why) from error
@@ -76,6 +83,15 @@ def _git_text(base: str, left: str, right: str, labels: Labels, encoding: str) -
     except GitFailed:
         return None
     return output.decode(encoding, "replace") or None
+
+
+def _unmerged(git_text: str | None, left: str, right: str, labels: Labels, reason: str) -> MergeResult:
+    """Git's own text with its markers; without git, both sides whole."""
+    if git_text is None:
+        git_text = "".join(write_conflict(split_lines(left), split_lines(right), labels, ""))
+    return MergeResult(
+        git_text, [Conflict(1, git_text.count("\n"), "rules failed", doubt=reason)], verdict=reason
+    )
 
 
 def _tree_id(cwd: str, name: str) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.commit_gate import CommitGate
     from lineclear.app.queue.lock_making import LockMaker
-    from lineclear.app.queue.merge_trees import Spread
+    from lineclear.app.queue.merge_trees import MergeRules
     from lineclear.app.queue.stacking import Level
     from lineclear.core.log.tables import Candidate, Task
     from lineclear.core.queue.commit_gate import GateFinding
@@ -73,13 +73,13 @@ class CloneQueueGit:
 
     def __init__(
         self, clone: CloneGit, state_directory: str, *, style: str, remote: str, strays: Strays,
-        gate: CommitGate, spread: Spread, add_sides: AddSides,
+        gate: CommitGate, merge_rules: MergeRules, add_sides: AddSides,
         maker_by: Callable[[Callable[[], str]], LockMaker],
     ) -> None:  # fmt: skip
         self.clone = clone
         self.branch, self._ref, self._cwd = clone.branch, clone.ref, clone.cwd
         self._state_directory, self._style, self._remote = state_directory, style, remote
-        self._strays, self._gate, self._spread, self._add_sides = strays, gate, spread, add_sides
+        self._strays, self._gate, self._merge_rules, self._add_sides = strays, gate, merge_rules, add_sides
         self._maker = maker_by(self.known_main)
         self._fetch_lock = f"{state_directory}/fetch.lock"
         self._seen, self._fetched_at_s = "", 0.0
@@ -173,7 +173,7 @@ class CloneQueueGit:
             title=task.title if task is not None else "",
             agent=row.agent,
         )
-        level = put_on(self.clone, self._spread, below, submission, style=self._style, maker=self._maker)
+        level = put_on(self.clone, self._merge_rules, below, submission, style=self._style, maker=self._maker)
         if not level.fits:
             owner = owner_from(row.task, row.agent) if row.task else NOBODY
             level.conflicts = self._add_sides(level.conflicts, below, row.tip, row.branch, owner)

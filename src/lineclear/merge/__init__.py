@@ -15,14 +15,9 @@ definition, 6 is tried once more with entities first; if a doubt remains, the re
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lineclear.merge.result import Conflict, Labels, MergeResult, Settings
 
-if TYPE_CHECKING:
-    from lineclear.merge.across_files import TreeFacts, TreePlan
-
-__all__ = ["Conflict", "Labels", "MergeResult", "Settings", "merge_texts", "merge_trees"]
+__all__ = ["Conflict", "Labels", "MergeResult", "Settings", "merge_texts"]
 
 
 def merge_texts(
@@ -44,10 +39,3 @@ def merge_texts(
     from lineclear.merge.engine import merge_diverged
 
     return merge_diverged(path, base, left, right, git_text, labels or Labels(), settings or Settings())
-
-
-def merge_trees(facts: TreeFacts) -> TreePlan:
-    """What to change, run or report after a merge of whole trees, so that their files fit together."""
-    from lineclear.merge.across_files import merge_trees as plan
-
-    return plan(facts)

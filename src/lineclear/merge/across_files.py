@@ -5,24 +5,21 @@ Git merges two new files silently even if they have the same migration number, p
 
 from __future__ import annotations
 
-import re
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
-from lineclear.code.routes import LOCAL_ROUTE, routes_of
-from lineclear.code.selectors import selectors_of
-from lineclear.merge import migrations
+from lineclear.code.routes import LOCAL_ROUTE
+from lineclear.merge import migrations, names_added
 from lineclear.merge.handlers.locks import command_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_STYLES = re.compile(r"(?!.*\.module\.).*\.(?:css|scss|less)")
+    # (path, text, text before) -> kind -> name -> body
+    NamesAdded = Callable[[str, str, str], dict[str, dict[str, str]]]
+    Renumber = Callable[[dict[str, str], dict[str, str], set[str]], migrations.MigrationMoves]
+
 _LOCAL = (LOCAL_ROUTE, "change set")
-_CHANGES = re.compile(
-    r"(?:.*/)?[^/]*(?:change|liquibase|migration)[^/]*(?:/.*)?\.(?:xml|ya?ml|json|sql)", re.I
-)
-_ROUTED = re.compile(r".*\.(?:py|js|ts|mjs|rb|go|java|kt)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +41,8 @@ class TreeFacts:
 
     @staticmethod
     def is_of_interest(path: str) -> bool:
-        is_known = any(kind.fullmatch(path) for kind in (_STYLES, _ROUTED, _CHANGES))
+        kinds = (names_added.STYLES, names_added.ROUTED, names_added.CHANGES)
+        is_known = any(kind.fullmatch(path) for kind in kinds)
         return bool(is_known or command_for(path) or migrations.is_migration(path))
 
 
@@ -69,31 +67,43 @@ class TreePlan:
         self.locks: list[str] = []
 
 
-def merge_trees(facts: TreeFacts) -> TreePlan:
+def merge_trees(
+    facts: TreeFacts,
+    names_of: NamesAdded = names_added.names_added,
+    renumber: Renumber = migrations.renumber,
+) -> TreePlan:
+    """`names_of` and `renumber` read the texts; the caller may let them run elsewhere."""
     plan = TreePlan()
     left = {path: facts.left_texts.get(path, "") for path in facts.left_added if facts.is_migration(path)}
     right = {path: facts.right_texts.get(path, "") for path in facts.right_added if facts.is_migration(path)}
     new_left = {path: text for path, text in left.items() if path not in right}
     new_right = {path: text for path, text in right.items() if path not in left}
     if new_left and new_right:
-        moves = migrations.renumber(new_left, new_right, facts.paths)
+        moves = renumber(new_left, new_right, facts.paths)
         plan.renames = [(old, new) for old, (new, _) in moves.changed.items() if old != new]
         plan.rewrites = [(new, text) for new, text in moves.changed.values()]
         plan.commands = moves.commands
         plan.findings += [TreeFinding("migration", paths, text) for paths, text in moves.doubts]
     plan.locks = _stale_locks(facts)
     plan.commands += map(command_for, plan.locks)
-    for list_names, kind_of_file, kind in _NAMED:
-        plan.findings += _both_add(facts, list_names, kind_of_file, kind)
+    theirs = _names(facts.right_texts, facts.base_texts, names_of)
+    ours = _names(facts.left_texts, facts.base_texts, names_of) if any(theirs.values()) else {}
+    for kind in names_added.KINDS:
+        plan.findings += _both_add(ours.get(kind, {}), theirs[kind], kind)
     return plan
 
 
-def can_meet(added: set[str], texts: dict[str, str], before: dict[str, str]) -> bool:
+def can_meet(
+    added: set[str],
+    texts: dict[str, str],
+    before: dict[str, str],
+    names_of: NamesAdded = names_added.names_added,
+) -> bool:
     """Does one side add anything that could clash with the other? If not, there is nothing to plan, and the
     other side need not be read."""
     if any(migrations.is_migration(path) for path in added) or any(map(command_for, texts)):
         return True
-    return any(_names(texts, before, list_names, kind_of_file) for list_names, kind_of_file, _ in _NAMED)
+    return any(_names(texts, before, names_of).values())
 
 
 def _stale_locks(facts: TreeFacts) -> list[str]:
@@ -104,11 +114,9 @@ def _stale_locks(facts: TreeFacts) -> list[str]:
 
 
 def _both_add(
-    facts: TreeFacts, list_names: Callable[[str], dict[str, str]], kind_of_file: re.Pattern[str], kind: str
+    ours: dict[str, tuple[str, str]], theirs: dict[str, tuple[str, str]], kind: str
 ) -> list[TreeFinding]:
     """The names that both sides added, in different files or with different bodies."""
-    theirs = _names(facts.right_texts, facts.base_texts, list_names, kind_of_file)
-    ours = _names(facts.left_texts, facts.base_texts, list_names, kind_of_file) if theirs else {}
     found = []
     for name in sorted(set(ours) & set(theirs)):
         (path, body), (other, text) = ours[name], theirs[name]
@@ -121,24 +129,13 @@ def _both_add(
 
 
 def _names(
-    texts: dict[str, str],
-    before: dict[str, str],
-    list_names: Callable[[str], dict[str, str]],
-    kind_of_file: re.Pattern[str],
-) -> dict[str, tuple[str, str]]:
-    """Name -> (file, body) of the names that the side added."""
-    found: dict[str, tuple[str, str]] = {}
+    texts: dict[str, str], before: dict[str, str], names_of: NamesAdded
+) -> dict[str, dict[str, tuple[str, str]]]:
+    """Kind -> name -> (file, body) of the names that the side added."""
+    found: dict[str, dict[str, tuple[str, str]]] = {kind: {} for kind in names_added.KINDS}
     for path, text in texts.items():
-        if not kind_of_file.fullmatch(path):
+        if not names_added.may_add_names(path, text):
             continue
-        known = list_names(before.get(path, ""))
-        found |= {name: (path, body) for name, body in list_names(text).items() if name not in known}
+        for kind, names in names_of(path, text, before.get(path, "")).items():
+            found[kind] |= {name: (path, body) for name, body in names.items()}
     return found
-
-
-# Names that may clash without git noticing: (how they are found, in which files, what they are).
-_NAMED = (
-    (selectors_of, _STYLES, "selector"),
-    (routes_of, _ROUTED, "route"),
-    (migrations.change_sets, _CHANGES, "change set"),
-)

@@ -30,7 +30,7 @@ def merge_diverged(
     path: str, base: str, left: str, right: str, git_text: str | None, labels: Labels, settings: Settings
 ) -> MergeResult:
     """Merge two sides that differ from the base and from each other."""
-    if git_text is not None and _has_no_new_markers(git_text, base, left, right):
+    if git_text is not None and lines.has_no_new_markers(git_text, base, left, right):
         return MergeResult(git_text, rules=[("file", "git")], verdict="git")
     refusal = _why_not(base, left, right, settings) or why_generated(path, left, right)
     b, lt, r, form = text_form.separate(base, left, right)
@@ -55,14 +55,6 @@ def merge_diverged(
 def _restored(result: MergeResult, form: text_form.TextForm) -> MergeResult:
     result.text = form.restore(result.text, is_clean=result.is_clean)
     return result
-
-
-def _has_no_new_markers(git_text: str, base: str, left: str, right: str) -> bool:
-    found = lines.marker_lines(git_text)
-    if not found:
-        return True
-    known = {line for text in (base, left, right) for line in lines.marker_lines(text)}
-    return all(line in known for line in found)
 
 
 def _why_not(base: str, left: str, right: str, settings: Settings) -> str:

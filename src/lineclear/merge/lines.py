@@ -174,3 +174,12 @@ def marker_lines(text: str) -> list[str]:
     if MARKERS[0] not in text and MARKERS[2] not in text:
         return []
     return [line for line in text.split("\n") if line.startswith((MARKERS[0], MARKERS[2]))]
+
+
+def has_no_new_markers(merged: str, base: str, left: str, right: str) -> bool:
+    """Did git merge the file cleanly? Markers that one of the texts already had are not from this merge."""
+    found = marker_lines(merged)
+    if not found:
+        return True
+    known = {line for text in (base, left, right) for line in marker_lines(text)}
+    return all(line in known for line in found)

@@ -23,10 +23,15 @@ _CHANGE_SET = re.compile(r"<changeSet\b|\bchangeSet[\"']?\s*:|^--\s*changeset\s"
 class MigrationMoves:
     """`changed`: old path -> (new path, new text)."""
 
-    def __init__(self) -> None:
-        self.changed: dict[str, tuple[str, str]] = {}
-        self.commands: list[str] = []
-        self.doubts: list[tuple[list[str], str]] = []
+    def __init__(
+        self,
+        changed: dict[str, tuple[str, str]] | None = None,
+        commands: list[str] | None = None,
+        doubts: list[tuple[list[str], str]] | None = None,
+    ) -> None:
+        self.changed = changed or {}
+        self.commands = commands or []
+        self.doubts = doubts or []
 
 
 def is_migration(path: str) -> bool:

@@ -14,7 +14,7 @@ from lineclear.git.check_trees import file_made_in
 from lineclear.git.integration import CloneIntegrationGit
 from lineclear.git.run import GitFailed
 from lineclear.host.full_check import ShardedFullCheck
-from lineclear.host.spreading import spread
+from lineclear.host.merge_processes import MERGE_PROCESSES
 from lineclear.settings.stated_checks import full_check
 from lineclear.wiring.checks import check_pool, check_runner, check_trees, repo_at, require_trusted
 from lineclear.wiring.commit_gate import commit_gate_of
@@ -40,7 +40,7 @@ def phase_work_of(repo: Repo) -> PhaseWork:
         hold_bond=lambda: repo.bonds.hold(_BOND),
         open_git=lambda: _open_git(repo),
         full_check=lambda main: _full_check_at(repo, main),
-        spread=spread,
+        merge_rules=MERGE_PROCESSES,
         submit=submit,
         remake=lambda commit, path, command: _remake(repo, commit, path, command),
         maker_by=lambda main: lock_maker_by_settings(repo, main),

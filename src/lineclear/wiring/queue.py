@@ -29,7 +29,7 @@ from lineclear.git.snapshots.refs import diff
 from lineclear.git.undo import CloneUndoGit
 from lineclear.host.check_pool import ThreadedCheckPool
 from lineclear.host.forges import ForgeCommand
-from lineclear.host.spreading import spread
+from lineclear.host.merge_processes import MERGE_PROCESSES
 from lineclear.settings.stated_checks import stated_checks
 from lineclear.wiring.checks import (
     check_logs,
@@ -161,8 +161,9 @@ def _queue_git(repo: Repo, clone: CloneGit, settings: Settings) -> CloneQueueGit
 
     return CloneQueueGit(
         clone, repo.state_directory, style=settings.queue_history,
-        remote=settings.queue_remote, strays=strays_of(repo), gate=commit_gate_of(repo), spread=spread,
-        add_sides=sides, maker_by=lambda main: lock_maker_by_settings(repo, main),
+        remote=settings.queue_remote, strays=strays_of(repo), gate=commit_gate_of(repo),
+        merge_rules=MERGE_PROCESSES, add_sides=sides,
+        maker_by=lambda main: lock_maker_by_settings(repo, main),
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lineclear.app.worktrees.worktree_sync import WorktreeSync
 from lineclear.git.layout import find_layout
 from lineclear.git.syncing import open_sync_git
-from lineclear.host.spreading import spread
+from lineclear.host.merge_processes import MERGE_PROCESSES
 from lineclear.wiring.lock_making import lock_maker_by_settings
 from lineclear.wiring.merging import touches_at
 from lineclear.wiring.strays import strays_of
@@ -30,5 +30,5 @@ def sync_in(repo: Repo, caller: Caller, path: str = "") -> WorktreeSync:
         name=layout.tree,
         open_git=partial(open_sync_git, layout, repo.state_directory, strays_of(repo), make_maker),
         touches=touches_at(layout.worktree),
-        spread=spread,
+        merge_rules=MERGE_PROCESSES,
     )

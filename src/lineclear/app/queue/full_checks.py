@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller, Store, Tx, View
     from lineclear.app.queue.integrating import IntegrationGit, Submit
-    from lineclear.app.queue.merge_trees import Spread
+    from lineclear.app.queue.merge_trees import MergeRules
     from lineclear.app.queue.ports import EndedCheck
     from lineclear.core.log.tables import Candidate
 
@@ -80,7 +80,7 @@ class FullRun:
     caller: Caller
     git: FullCheckGit
     check: FullCheck
-    spread: Spread
+    merge_rules: MergeRules
     submit: Submit
     tell: Callable[[str], None]
 
@@ -238,7 +238,7 @@ def _reverted(run: FullRun, main: str, culprit: str) -> tuple[str, str]:
     git = run.git
     ids = [git.tree_of(commit) for commit in (culprit, main, git.parent_of(culprit))]
     labels = Labels(git.branch, culprit[:12], f"before {culprit[:12]}")
-    report = merge_two_trees(git.trees, ids[0], ids[1], ids[2], labels, run.spread)
+    report = merge_two_trees(git.trees, ids[0], ids[1], ids[2], labels, run.merge_rules)
     conflicts = landing_results.conflicts_of(report)
     if not conflicts:
         return report["tree"], ""

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller, Store, Tx, View
     from lineclear.app.queue.lock_making import LockMaker
-    from lineclear.app.queue.merge_trees import MergeTrees, Spread
+    from lineclear.app.queue.merge_trees import MergeRules, MergeTrees
     from lineclear.core.claims.strategies import Rule
     from lineclear.core.log.tables import Candidate, Proposal
     from lineclear.core.values.file_changes import FileChange
@@ -87,7 +87,7 @@ class IntegrationTools:
     caller: Caller
     rules: list[Rule]
     git: IntegrationGit
-    spread: Spread
+    merge_rules: MergeRules
     submit: Submit
     remake: Remake
     maker: LockMaker
@@ -167,7 +167,7 @@ def _merge(
     theirs = git.trees.write(git.tree_of(base), {path: entry})
     labels = Labels(git.branch, "base", f"proposal {row.id}")
     report = merge_two_trees(
-        git.trees, git.tree_of(base), git.tree_of(main), theirs, labels, tools.spread, tools.maker
+        git.trees, git.tree_of(base), git.tree_of(main), theirs, labels, tools.merge_rules, tools.maker
     )
     if report["commands"] and command_for(path):
         made = tools.remake(main, path, command_for(path))

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.merge import Labels, merge_texts, merge_trees
-from lineclear.merge.across_files import TreeFacts, TreePlan, can_meet
+from lineclear.merge.across_files import TreeFacts, TreeFinding, TreePlan, can_meet, merge_trees
+from lineclear.merge.migrations import MigrationMoves
+from lineclear.merge.rule_jobs import MergeJob, NamesJob, RenumberJob, RuleFailure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, Protocol
 
     from lineclear.app.queue.lock_making import LockMaker
-    from lineclear.merge.result import MergeResult
+    from lineclear.merge.result import Labels, MergeResult
+    from lineclear.merge.rule_jobs import Job
 
     # (status letter, object id in the base, object id on the side)
     Change = tuple[str, str, str]
@@ -44,8 +46,13 @@ if TYPE_CHECKING:
         def write(self, tree: str, files: dict[str, tuple[str, bytes | None]]) -> str:
             """Write a copy of `tree` in which these paths have this mode and content (None removes)."""
 
-    Job = tuple[str, str, str, str, Labels]
-    Spread = Callable[[Callable[[Job], MergeResult], list[Job]], Iterable[MergeResult]]
+    class MergeRules(Protocol):
+        """Runs the rules that read the texts. They may crash on a text; then only that job fails."""
+
+        def run(self, jobs: Sequence[Job], /) -> list[Any]:
+            """For each job the value that its `read_answer` makes, or a `RuleFailure`; in the order of the
+            jobs."""
+
 
 PLAIN = ("100644", "100755")
 
@@ -56,7 +63,7 @@ def merge_two_trees(
     left: str,
     right: str,
     labels: Labels,
-    spread: Spread,
+    rules: MergeRules,
     maker: LockMaker | None = None,
 ) -> dict[str, Any]:
     """Returns a report: `tree` (its id), `clean`, and `files`: what was merged, what is in conflict, and why.
@@ -67,14 +74,18 @@ def merge_two_trees(
     mergeable = {path: stages for path, stages in sorted(open_files.items()) if is_mergeable(stages)}
     blobs = trees.read({oid for stages in mergeable.values() for _, oid in stages.values()})
     texts = {path: _texts(blobs, stages) for path, stages in mergeable.items()}
-    work = [(path, *found, labels) for path, found in texts.items() if found is not None]
-    results = dict(zip([job[0] for job in work], spread(_merge_one, work), strict=True))
-    settled = {path: result for path, result in results.items() if result.is_clean}
-    written = {path: (_mode(open_files[path]), result.text.encode()) for path, result in results.items()}
+    jobs = [MergeJob(path, *found, labels) for path, found in texts.items() if found is not None]
+    results = dict(zip([job.path for job in jobs], rules.run(jobs), strict=True))
     files = [file_report(path, open_files[path], results.get(path)) for path in sorted(open_files)]
+    # Where the rules failed, git's own text with its markers stays in the tree.
+    written = {
+        path: (_mode(open_files[path]), result.text.encode())
+        for path, result in results.items()
+        if not isinstance(result, RuleFailure)
+    }
     tree = trees.write(tree, dict(written)) if written else tree
-    report = {"tree": tree, "clean": len(settled) == len(open_files), "files": files}
-    report, locks = _combine(trees, base, left, right, report)
+    report = {"tree": tree, "clean": all(file["clean"] for file in files), "files": files}
+    report, locks = _combine(trees, base, left, right, report, rules)
     if maker is not None and locks:
         from lineclear.app.queue.lock_making import remake_locks
 
@@ -104,20 +115,17 @@ def _texts(blobs: dict[str, bytes], stages: dict[int, tuple[str, str]]) -> tuple
     return base, left, right
 
 
-def _merge_one(job: Job) -> MergeResult:
-    path, base, left, right, labels = job
-    return merge_texts(path, base, left, right, labels=labels)
-
-
 def file_report(
-    path: str, stages: Mapping[int, tuple[str, str]], result: MergeResult | None
+    path: str, stages: Mapping[int, tuple[str, str]], result: MergeResult | RuleFailure | None
 ) -> dict[str, Any]:
     """The report on a file that git left in conflict; without a result, why it could not be merged."""
-    if result is None:
+    if result is None or isinstance(result, RuleFailure):
         kind, doubt = "not text", "the file is not text on both sides"
-        if not (2 in stages and 3 in stages):
+        if result is not None:
+            kind, doubt = "rules failed", result.reason
+        elif not (2 in stages and 3 in stages):
             kind, doubt = "delete/edit", "one side removed the file, the other changed it"
-        place = {"kind": kind, "doubt": doubt}
+        place = {"kind": kind, "doubt": doubt} | ({"text": doubt} if result is not None else {})
         return {"path": path, "clean": False, "conflicts": [place], "rules": [], "verdict": kind}
     return {"path": path, "clean": result.is_clean, **result_data(result)}
 
@@ -141,11 +149,11 @@ def result_data(result: MergeResult) -> dict[str, Any]:
 
 
 def _combine(
-    trees: MergeTrees, base: str, left: str, right: str, report: dict[str, Any]
+    trees: MergeTrees, base: str, left: str, right: str, report: dict[str, Any], rules: MergeRules
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Add to the report what git cannot see: migrations with the same number, a selector or route that both
     sides add. Also returns the lock files that both sides changed, with the left side's object id."""
-    plan, ours = _plan(trees, base, left, right, report["tree"])
+    plan, ours = _plan(trees, base, left, right, report["tree"], rules)
     if plan.renames or plan.rewrites:
         moved = {old: ("100644", None) for old, _ in plan.renames}
         new = {path: ("100644", text.encode()) for path, text in plan.rewrites}
@@ -160,12 +168,17 @@ def _combine(
     return report, {path: ours[path] for path in plan.locks}
 
 
-def _plan(trees: MergeTrees, base: str, left: str, right: str, tree: str) -> tuple[TreePlan, dict[str, str]]:
+def _plan(
+    trees: MergeTrees, base: str, left: str, right: str, tree: str, rules: MergeRules
+) -> tuple[TreePlan, dict[str, str]]:
     """What the combination needs, and the left side's object ids."""
     # The right side is a single piece of work; reading all that the left side changed may cost far more.
     theirs = _Side(trees, base, right)
-    if not can_meet(theirs.added, theirs.texts, theirs.base_texts):
-        return TreePlan(), {}
+    reading = _ContainedReading(rules)
+    if not can_meet(theirs.added, theirs.texts, theirs.base_texts, reading.names_of):
+        plan = TreePlan()
+        plan.findings = reading.findings(theirs.texts, theirs.base_texts)
+        return plan, {}
     ours = _Side(trees, base, left)
     folders = {
         path.rpartition("/")[0] for path in {**ours.texts, **theirs.texts} if TreeFacts.is_migration(path)
@@ -178,7 +191,44 @@ def _plan(trees: MergeTrees, base: str, left: str, right: str, tree: str) -> tup
         right_texts=theirs.texts,
         paths=set(trees.paths(tree, sorted(folders))) if folders else set(),
     )
-    return merge_trees(facts), ours.objects
+    plan = merge_trees(facts, reading.names_of, reading.renumber)
+    plan.findings += reading.findings(theirs.texts, theirs.base_texts)
+    return plan, ours.objects
+
+
+class _ContainedReading:
+    """Reads names and migrations by `MergeRules`, and remembers where that failed."""
+
+    def __init__(self, rules: MergeRules) -> None:
+        self._rules = rules
+        self._names: dict[tuple[str, str, str], Any] = {}
+        self._unnumbered: list[TreeFinding] = []
+
+    def names_of(self, path: str, text: str, before: str) -> dict[str, dict[str, str]]:
+        """A file that the rules cannot read has no names: others must not wait for who wrote it."""
+        key = (path, text, before)
+        if key not in self._names:
+            self._names[key] = self._rules.run([NamesJob(path, text, before)])[0]
+        found = self._names[key]
+        return {} if isinstance(found, RuleFailure) else found
+
+    def renumber(self, left: dict[str, str], right: dict[str, str], paths: set[str]) -> MigrationMoves:
+        moves: MigrationMoves | RuleFailure = self._rules.run([RenumberJob(left, right, paths)])[0]
+        if isinstance(moves, RuleFailure):
+            self._unnumbered = [TreeFinding("migration", sorted(right), moves.reason)]
+            return MigrationMoves()
+        return moves
+
+    def findings(self, texts: dict[str, str], before: dict[str, str]) -> list[TreeFinding]:
+        """The right side's files that the rules cannot read. Those that they could not read before either
+        are not its fault."""
+        found = list(self._unnumbered)
+        for (path, text, old), answer in list(self._names.items()):
+            if not isinstance(answer, RuleFailure) or (texts.get(path), before.get(path, "")) != (text, old):
+                continue
+            if not old or not isinstance(self._rules.run([NamesJob(path, old, "")])[0], RuleFailure):
+                found.append(TreeFinding("rules failed", [path], answer.reason))
+        return found
 
 
 class _Side:

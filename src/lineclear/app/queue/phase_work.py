@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lineclear.app.queue.full_checks import FullCheck, FullCheckGit
     from lineclear.app.queue.integrating import Remake, Submit
     from lineclear.app.queue.lock_making import LockMaker
-    from lineclear.app.queue.merge_trees import Spread
+    from lineclear.app.queue.merge_trees import MergeRules
     from lineclear.app.queue.runner_turns import TurnBond
     from lineclear.core.claims.strategies import Rule
 
@@ -35,7 +35,7 @@ class PhaseTools:
     hold_bond: Callable[[], TurnBond]
     open_git: Callable[[], AbstractContextManager[FullCheckGit]]
     full_check: Callable[[str], FullCheck | None]
-    spread: Spread
+    merge_rules: MergeRules
     submit: Submit
     remake: Remake
     maker_by: Callable[[Callable[[], str]], LockMaker]
@@ -71,7 +71,7 @@ class PhaseWork:
                         self._integrator,
                         git,
                         check,
-                        self._tools.spread,
+                        self._tools.merge_rules,
                         self._tools.submit,
                         tell,
                     )
@@ -108,7 +108,7 @@ class PhaseWork:
         _main(git)
         tools = self._tools
         return integrating.IntegrationTools(
-            self._store, self._integrator, self._rules, git, tools.spread, tools.submit, tools.remake,
+            self._store, self._integrator, self._rules, git, tools.merge_rules, tools.submit, tools.remake,
             tools.maker_by(git.main), tools.may,
         )  # fmt: skip
 

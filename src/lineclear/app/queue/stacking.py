@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from lineclear.app.queue.lock_making import LockMaker
-    from lineclear.app.queue.merge_trees import MergeTrees, Spread
+    from lineclear.app.queue.merge_trees import MergeRules, MergeTrees
     from lineclear.core.queue.landing_results import Author
 
     class History(Protocol):
@@ -95,7 +95,7 @@ class Level:
 
 def put_on(
     git: MergeGit,
-    spread: Spread,
+    merge_rules: MergeRules,
     below: str,
     submission: Submission,
     *,
@@ -114,7 +114,7 @@ def put_on(
     if bases == [below] and not submission.task and style == MERGE:
         return Level(tip, history.tree_of(tip), FAST_FORWARD, files=history.changed(below, tip)[0])
     labels = Labels(git.branch, "base", submission.branch)
-    report = merge_two_trees(git.trees, history.base_of(bases), below, tip, labels, spread, maker)
+    report = merge_two_trees(git.trees, history.base_of(bases), below, tip, labels, merge_rules, maker)
     tree, commands, notes = report["tree"], report.get("commands", ()), notes_of(report)
     conflicts = landing.conflicts_of(report) or _folded(history, below, tree)
     if conflicts:

@@ -16,14 +16,15 @@ from lineclear.core.queue import landing_results
 from lineclear.core.words.computed.worktrees import sync_in_progress
 from lineclear.core.words.refusals import refuse
 from lineclear.core.worktrees.syncing import FAST_FORWARD, MERGE, STAGED, UP_TO_DATE, Conflicted, Synced
-from lineclear.merge import Labels, merge_texts
+from lineclear.merge import Labels
+from lineclear.merge.rule_jobs import MergeJob, RuleFailure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, Protocol
 
     from lineclear.app.queue.lock_making import LockMaker
-    from lineclear.app.queue.merge_trees import MergeTrees, Spread
+    from lineclear.app.queue.merge_trees import MergeRules, MergeTrees
     from lineclear.app.queue.stacking import History
     from lineclear.merge.result import MergeResult
 
@@ -91,15 +92,15 @@ class SyncPlan:
         self.conflicts = list(conflicts)
 
 
-def sync(git: SyncGit, spread: Spread, message: str, *, keep: bool = False) -> Synced | Conflicted:
+def sync(git: SyncGit, merge_rules: MergeRules, message: str, *, keep: bool = False) -> Synced | Conflicted:
     """Merge and move; what does not fit is left alone, or with `keep` in the worktree. A Refusal where
     somebody's work is in the way; then nothing has changed."""
     git.repair()
     for _ in range(MOST_TRIES):
-        plan = look(git, spread, message)
+        plan = look(git, merge_rules, message)
         if plan.how == UP_TO_DATE or (plan.conflicts and not keep):
             return _outcome(git, plan)
-        result, moved = _carry_out(git, plan, message)
+        result, moved = _carry_out(git, merge_rules, plan, message)
         if moved.how == "moved":
             return result
         if moved.how == "blocked":
@@ -107,12 +108,12 @@ def sync(git: SyncGit, spread: Spread, message: str, *, keep: bool = False) -> S
     raise refuse("sync.moving", branch=git.branch)
 
 
-def preview(git: SyncGit, spread: Spread, message: str) -> Synced | Conflicted:
+def preview(git: SyncGit, merge_rules: MergeRules, message: str) -> Synced | Conflicted:
     """What it would come to; nothing moves."""
-    return _outcome(git, look(git, spread, message))
+    return _outcome(git, look(git, merge_rules, message))
 
 
-def look(git: SyncGit, spread: Spread, message: str) -> SyncPlan:
+def look(git: SyncGit, merge_rules: MergeRules, message: str) -> SyncPlan:
     main, tip = _ends(git)
     bases = git.history.bases(main, tip)
     if not bases:
@@ -122,7 +123,7 @@ def look(git: SyncGit, spread: Spread, message: str) -> SyncPlan:
     if bases == [tip]:
         return SyncPlan(FAST_FORWARD, main, tip, main)
     labels = Labels(git.main, "base", git.branch)
-    report = merge_two_trees(git.trees, git.history.base_of(bases), main, tip, labels, spread, git.maker)
+    report = merge_two_trees(git.trees, git.history.base_of(bases), main, tip, labels, merge_rules, git.maker)
     conflicts = landing_results.conflicts_of(report)
     if conflicts:
         return SyncPlan(MERGE, main, tip, report=report, conflicts=conflicts)
@@ -166,10 +167,12 @@ def _notes(plan: SyncPlan) -> list[str]:
     return [*notes_of(report), *(f"then run {command}" for command in report.get("commands", ()))]
 
 
-def _carry_out(git: SyncGit, plan: SyncPlan, message: str) -> tuple[Synced | Conflicted, BranchMoved]:
+def _carry_out(
+    git: SyncGit, merge_rules: MergeRules, plan: SyncPlan, message: str
+) -> tuple[Synced | Conflicted, BranchMoved]:
     if not plan.conflicts:
         return _outcome(git, plan), git.move(plan.tip, plan.commit)
-    left = _as_git_leaves_it(git, plan)
+    left = _as_git_leaves_it(git, merge_rules, plan)
     _refuse_twins(git, plan.tip, left.tree)
     result = Conflicted(left.conflicts, is_kept=True, open_paths=sorted(left.stages), notes=_notes(plan))
     return result, git.keep(plan.tip, left.tree, plan.main, left.stages, message)
@@ -195,14 +198,14 @@ class Left:
     conflicts: list[dict[str, Any]]
 
 
-def _as_git_leaves_it(git: SyncGit, plan: SyncPlan) -> Left:
+def _as_git_leaves_it(git: SyncGit, merge_rules: MergeRules, plan: SyncPlan) -> Left:
     """What is settled as it will land; what is open once more with the branch's own side first."""
     report = plan.report or {}
     open_files = {file["path"]: file for file in report["files"] if not file["clean"]}
     settled = {file["path"] for file in report["files"]} - open_files.keys()
     git_tree, found = git.trees.merge("", plan.tip, plan.main)
     stages = {path: rows for path, rows in found.items() if path not in settled}
-    results = _merge_again(git, stages)
+    results = _merge_again(git, merge_rules, stages)
     files: dict[str, tuple[str, bytes | None]] = {
         path: (mode, None) for path, mode in _modes(git, report["tree"], open_files).items()
     }
@@ -210,7 +213,9 @@ def _as_git_leaves_it(git: SyncGit, plan: SyncPlan) -> Left:
     told = []
     for path in sorted(stages):
         result = results.get(path)
-        if result is not None and result.is_clean and path in open_files:
+        if isinstance(result, RuleFailure):
+            told.append(file_report(path, stages[path], result))
+        elif result is not None and result.is_clean and path in open_files:
             # Clean this way round and not the other: the doubtful text is the one to show.
             files.pop(path, None)
             told.append(open_files[path])
@@ -223,18 +228,20 @@ def _as_git_leaves_it(git: SyncGit, plan: SyncPlan) -> Left:
     return Left(tree, stages, landing_results.conflicts_of({**report, "files": told}))
 
 
-def _merge_again(git: SyncGit, stages: Stages) -> dict[str, MergeResult]:
+def _merge_again(
+    git: SyncGit, merge_rules: MergeRules, stages: Stages
+) -> dict[str, MergeResult | RuleFailure]:
     labels = Labels(git.branch, "base", git.main)
     texts = {path: rows for path, rows in stages.items() if is_mergeable(rows)}
     blobs = git.trees.read({oid for rows in texts.values() for _, oid in rows.values()})
-    results = {}
+    jobs = []
     for path, rows in texts.items():
         try:
             base, ours, theirs = (blobs[rows[at][1]].decode() if at in rows else "" for at in (1, 2, 3))
         except UnicodeDecodeError:
             continue
-        results[path] = merge_texts(path, base, ours, theirs, labels=labels)
-    return results
+        jobs.append(MergeJob(path, base, ours, theirs, labels))
+    return dict(zip([job.path for job in jobs], merge_rules.run(jobs), strict=True))
 
 
 def _modes(git: SyncGit, tree: str, paths: Iterable[str]) -> dict[str, str]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller, Store
     from lineclear.app.queue.conflict_sides import TouchesOfBoth
-    from lineclear.app.queue.merge_trees import Spread
+    from lineclear.app.queue.merge_trees import MergeRules
     from lineclear.app.worktrees.syncing import SyncGit
     from lineclear.core.worktrees.syncing import Synced
 
@@ -46,7 +46,7 @@ class WorktreeSync:
     name: str
     open_git: Callable[[float], AbstractContextManager[SyncGit]]
     touches: TouchesOfBoth
-    spread: Spread
+    merge_rules: MergeRules
 
     def sync(self, *, task: int = 0, keep: bool = False, wait_s: float = WAIT_S) -> Synced | Conflicted:
         """Merge main into the worktree's branch, or say where both do not fit.
@@ -56,14 +56,14 @@ class WorktreeSync:
         """
         self._refuse_stranger()
         with self.open_git(wait_s) as git:
-            result = syncing.sync(git, self.spread, self._message(git.branch, task), keep=keep)
+            result = syncing.sync(git, self.merge_rules, self._message(git.branch, task), keep=keep)
             return self._with_sides(git, result, task)
 
     def preview(self, *, task: int = 0, wait_s: float = WAIT_S) -> Synced | Conflicted:
         """What `sync` would come to. Nothing moves."""
         self._refuse_stranger()
         with self.open_git(wait_s) as git:
-            result = syncing.preview(git, self.spread, self._message(git.branch, task))
+            result = syncing.preview(git, self.merge_rules, self._message(git.branch, task))
             return self._with_sides(git, result, task)
 
     def prepare_conflict(self, *, task: int = 0) -> list[str]:
@@ -75,7 +75,7 @@ class WorktreeSync:
             if git.step():
                 return git.open_paths()
             words = self._message(git.branch, task)
-            result = syncing.sync(git, self.spread, words, keep=True)
+            result = syncing.sync(git, self.merge_rules, words, keep=True)
             return result.open_paths if isinstance(result, Conflicted) else []
 
     def repair(self) -> str:

@@ -48,7 +48,7 @@ def doubt_of(name: str, text: str, manifests: Manifests) -> str:
         _CHECKS[name](text, manifests)
     except Doubt as doubt:
         return f"{name} {doubt}"
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return f"{name} or its manifest cannot be read"
     return ""
 

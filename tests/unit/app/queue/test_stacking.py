@@ -6,7 +6,7 @@ import pytest
 
 from lineclear.app.queue.stacking import Level, Submission, put_on
 from lineclear.core.queue.landing_results import LINEAR, MERGE, Author
-from tests.pretended_git import Ground, spread
+from tests.pretended_git import Ground, RulesHere
 from tests.world import refused
 
 
@@ -16,7 +16,7 @@ def ground() -> Ground:
 
 
 def put(ground: Ground, tip: str, style: str = MERGE, **more: str) -> Level:
-    return put_on(ground, spread, "m0", Submission("side", tip, id=7, **more), style=style)
+    return put_on(ground, RulesHere(), "m0", Submission("side", tip, id=7, **more), style=style)
 
 
 def test_a_merge_has_both_sides_as_parents_and_says_whose_work_it_is(ground: Ground) -> None:
