@@ -6,6 +6,7 @@ rules that need no tree apply to that language.
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import TYPE_CHECKING
 from warnings import catch_warnings, simplefilter
@@ -18,14 +19,16 @@ if TYPE_CHECKING:
     from lineclear.code.languages.table import Language
 
 MAX_KEPT_TREES = 4  # the mergers and the verifier read the same three texts, one after the other
+MAX_YAML_LEVELS = 120
+_MARKS = re.compile(r"(?:[-?:][ \t]+)*")  # several levels may begin on one line
 _kept: dict[tuple[str, str], tuple[bytes, Tree]] = {}
 _parsers: dict[str, Parser | None] = {}
 
 
 def parse(language: Language, text: str) -> Tree | None:
-    """The tree, or None if the wheel of the language is not installed."""
+    """The tree, or None if the wheel of the language is not installed or the text is nested too deeply."""
     parser = parser_of(language)
-    if parser is None:
+    if parser is None or is_too_deep(language, text):
         return None
     kept = _kept.pop((language.name, text), None)
     if kept is None:
@@ -35,6 +38,26 @@ def parse(language: Language, text: str) -> Tree | None:
             _kept.pop(next(iter(_kept)), None)
     _kept[language.name, text] = kept  # the most recently used goes last
     return kept[1]
+
+
+def is_too_deep(language: Language, text: str) -> bool:
+    """The scanner of tree-sitter-yaml (0.7) keeps its open levels in a buffer for about 250, and writes past
+    its end."""
+    if language.name != "yaml":
+        return False
+    open_levels: list[int] = []
+    for line in text.split("\n"):
+        words = line.lstrip(" ")
+        if not words:
+            continue
+        indent = len(line) - len(words)
+        while open_levels and open_levels[-1] >= indent:
+            open_levels.pop()
+        open_levels.append(indent)
+        more = len(_MARKS.match(words)[0].replace(" ", ""))  # type: ignore[index]  # matches anything
+        if len(open_levels) + more > MAX_YAML_LEVELS:
+            return True
+    return False
 
 
 def parser_of(language: Language) -> Parser | None:

@@ -13,7 +13,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lineclear.code.parse import parse, parser_of
+from lineclear.code.parse import is_too_deep, parse, parser_of
 from lineclear.code.reparse import changed_rows
 from lineclear.merge.shared_nodes import Part, Parts, chain_of, top_of
 
@@ -42,7 +42,9 @@ class Versions:
 
 def read_versions(language: Language, texts: Sequence[str], first: int) -> Versions | None:
     """The trees of these texts, of which `texts[first]` is parsed as a whole. None if the language's wheel is
-    not installed."""
+    not installed, or if one of them is nested too deeply."""
+    if any(is_too_deep(language, text) for text in texts):
+        return None
     whole = parse(language, texts[first])
     parser = parser_of(language)
     if whole is None or parser is None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from lineclear.merge.handlers.by_key import as_text, first_of, merge_by_key
 from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
 from lineclear.merge.handlers.versions import narrower
+from lineclear.merge.lines import split_lines
 from lineclear.merge.result import Labels, MergeResult
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def _cut_gradle(text: str) -> KeyedEntry:
 
 
 def _block(entry: KeyedEntry) -> KeyedEntry:
-    lines = entry.text.splitlines(True)
+    lines = split_lines(entry.text)
     children, tail = _statements("".join(lines[1:-1]), _dependency_key)
     return KeyedEntry(entry.key, entry.lead, lines[0], children, tail + lines[-1])
 
@@ -51,8 +52,8 @@ def _statements(text: str, key_of: Callable[[str], str]) -> tuple[list[KeyedEntr
     entries: list[KeyedEntry] = []
     lead = statement = ""
     depth, is_comment = 0, False
-    plain_lines = _QUOTED.sub(_blanked, text).splitlines(True)
-    for line, plain in zip(text.splitlines(True), plain_lines, strict=True):
+    plain_lines = split_lines(_QUOTED.sub(_blanked, text))
+    for line, plain in zip(split_lines(text), plain_lines, strict=True):
         if not statement and (is_comment or not line.strip() or line.lstrip().startswith(("//", "/*"))):
             is_comment = (is_comment or line.lstrip().startswith("/*")) and "*/" not in line
             lead += line
@@ -93,7 +94,7 @@ def _cut_gems(text: str) -> KeyedEntry:
     root = KeyedEntry("", "", "", [])
     block: KeyedEntry | None = None
     lead = ""
-    for line in text.splitlines(True):
+    for line in split_lines(text):
         parent = block or root
         assert parent.children is not None
         if not line.strip() or line.lstrip().startswith("#"):

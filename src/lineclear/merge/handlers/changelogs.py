@@ -10,6 +10,7 @@ from collections import Counter
 
 from lineclear.merge.handlers.by_key import as_text, merge_by_key
 from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
+from lineclear.merge.lines import split_lines
 from lineclear.merge.result import Labels, MergeResult
 
 _HEADING = re.compile(r"(#{1,6})\s+(.*\S)")
@@ -60,7 +61,7 @@ def _blocks(text: str) -> list[str]:
     """Headings, points with the text indented below them, blank lines, and whole paragraphs."""
     blocks: list[str] = []
     is_fenced = False
-    for line in text.splitlines(True):
+    for line in split_lines(text):
         if _FENCE.match(line):
             is_fenced = not is_fenced
             _grow(blocks, line)

@@ -8,6 +8,7 @@ from collections import Counter
 from lineclear.merge.handlers import locks
 from lineclear.merge.handlers.by_key import merge_by_key, never
 from lineclear.merge.handlers.keyed import KeyedEntry, RivalChanges, Undecided
+from lineclear.merge.lines import split_lines
 from lineclear.merge.result import Labels, MergeResult
 
 _BLOCK = re.compile(r"(require|replace|exclude|retract|tool)\s*\(\s*$")
@@ -33,7 +34,7 @@ def merge(path: str, base: str, left: str, right: str, labels: Labels) -> MergeR
 def _is_dropped_and_taken(base: str, left: str, right: str) -> bool:
     """Did one side remove lines of a module while the other added some? Only `go mod tidy` knows which lines
     are needed."""
-    old, ours, theirs = (set(text.splitlines()) for text in (base, left, right))
+    old, ours, theirs = (set(text.split("\n")) for text in (base, left, right))
     dropped = [{line.split(" ")[0] for line in old - side} for side in (ours, theirs)]
     taken = [{line.split(" ")[0] for line in side - old} for side in (ours, theirs)]
     return bool(dropped[0] & taken[1] or dropped[1] & taken[0])
@@ -41,7 +42,7 @@ def _is_dropped_and_taken(base: str, left: str, right: str) -> bool:
 
 def _cut_sum(text: str) -> KeyedEntry:
     children = []
-    for line in text.splitlines(True):
+    for line in split_lines(text):
         words = line.split()
         if len(words) != 3:
             raise Undecided("not a line of go.sum")
@@ -54,7 +55,7 @@ def _cut_mod(text: str) -> KeyedEntry:
     assert root.children is not None
     block: KeyedEntry | None = None
     lead = ""
-    for line in text.splitlines(True):
+    for line in split_lines(text):
         plain = line.split("//")[0].strip()
         if block is not None and plain == ")":
             block.tail = lead + line

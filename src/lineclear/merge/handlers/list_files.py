@@ -12,6 +12,7 @@ from lineclear.merge.handlers.by_key import as_text, first_of, merge_by_key, nev
 from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
 from lineclear.merge.handlers.toml_files import package_of
 from lineclear.merge.handlers.versions import constrained, extras, narrower
+from lineclear.merge.lines import split_lines
 from lineclear.merge.result import Labels, MergeResult
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def cut(text: str, key_of: Callable[[str], str], comment: str, is_ordered: bool 
 def _joined(text: str) -> list[str]:
     """The lines; one that ends in a backslash is joined with the next."""
     lines: list[str] = []
-    for line in text.splitlines(True):
+    for line in split_lines(text):
         if lines and lines[-1].rstrip("\n").endswith("\\"):
             lines[-1] += line
         else:

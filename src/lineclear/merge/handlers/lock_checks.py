@@ -186,7 +186,7 @@ def _bundler(text: str, manifests: Manifests) -> None:
     found = _GEMS_LOCKED.search(text)
     if found is None:
         raise Doubt("lists no dependencies")
-    locked = {line.split()[0].rstrip("!") for line in found[1].splitlines()}
+    locked = {line.split()[0].rstrip("!") for line in found[1].split("\n") if line.strip()}
     _all_in(iter(_GEM.findall(manifests["Gemfile"])), locked)
 
 

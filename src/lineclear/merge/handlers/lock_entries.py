@@ -11,6 +11,7 @@ import re
 from lineclear.merge.exact import line_by_line
 from lineclear.merge.handlers.by_key import merge_by_key
 from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
+from lineclear.merge.lines import split_lines
 from lineclear.merge.result import MergeResult
 
 _FIELD = r"""^{} = "([^"]*)"$"""
@@ -100,7 +101,7 @@ def _by_line(where: tuple[str, ...], base: str, left: str, right: str) -> str | 
     masks = [_VERSION.sub("", _LIST.sub(r"\1\0\3", text), count=1) for text in (base, left, right)]
     if version is None or masks[1] != masks[0] or masks[2] != masks[0]:
         return None
-    lists = [[found[1].splitlines(True) for found in _LIST.findall(text)] for text in (base, left, right)]
+    lists = [[split_lines(found[1]) for found in _LIST.findall(text)] for text in (base, left, right)]
     merged = iter([_united(*rows) for rows in zip(*lists, strict=True)])
     text = _LIST.sub(lambda found: found[1] + next(merged) + found[3], left)
     return _VERSION.sub(lambda _: version[1].rstrip("\n"), text, count=1)

@@ -10,6 +10,7 @@ import re
 
 from lineclear.merge.handlers.by_key import as_text, merge_by_key
 from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
+from lineclear.merge.lines import split_lines
 from lineclear.merge.result import Labels, MergeResult
 
 _HEADING = re.compile(r"(#{1,6})\s+(.*\S)")
@@ -56,7 +57,7 @@ def _sections(text: str) -> list[tuple[str, str]]:
     """(heading, text below it); the first has no heading. Headings inside a code fence do not count."""
     found: list[tuple[str, str]] = [("", "")]
     fence = ""
-    for line in text.splitlines(True):
+    for line in split_lines(text):
         mark = _FENCE.match(line)
         if mark and (not fence or mark[1].startswith(fence)):
             fence = "" if fence else mark[1]

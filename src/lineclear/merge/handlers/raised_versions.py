@@ -15,10 +15,10 @@ LEAST_RAISED = 2
 
 def raise_new_siblings(base: str, left: str, right: str, merged: str) -> str:
     """The merged text with the new members of a raised family at the family's version."""
-    known = set(base.splitlines())
+    known = set(base.split("\n"))
     for raiser, adder in ((right, left), (left, right)):
         moves = _moves(base, raiser)
-        new = [line for line in adder.splitlines() if line not in known]
+        new = [line for line in adder.split("\n") if line not in known]
         for line in new:
             for (family, old), raised in moves.items():
                 if _family(line) == family and old in _VERSION.findall(line) and merged.count(line) == 1:
@@ -28,9 +28,9 @@ def raise_new_siblings(base: str, left: str, right: str, merged: str) -> str:
 
 def _moves(base: str, side: str) -> dict[tuple[str, str], str]:
     """(family, old version) -> new version, if the side left no package of the family at the old one."""
-    after = {_mask(line): line for line in side.splitlines() if _VERSION.search(line)}
+    after = {_mask(line): line for line in side.split("\n") if _VERSION.search(line)}
     found: dict[tuple[str, str], list[str]] = {}
-    for line in base.splitlines():
+    for line in base.split("\n"):
         versions, there = _VERSION.findall(line), after.get(_mask(line))
         if len(versions) == 1 and there is not None:
             found.setdefault((_family(line), versions[0]), []).append(_VERSION.findall(there)[0])

@@ -11,6 +11,7 @@ from itertools import pairwise
 from lineclear.merge.handlers.by_key import DEEPEST, as_text, merge_by_key
 from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
 from lineclear.merge.handlers.pieces import Pieces
+from lineclear.merge.lines import split_lines
 from lineclear.merge.result import Labels, MergeResult
 
 _KEY = re.compile(
@@ -56,7 +57,7 @@ def _part(text: str) -> list[str]:
 
 
 def _read(text: str, _is_whole: bool) -> tuple[list[KeyedEntry], str]:
-    return _mapping([_Row(line) for line in text.splitlines(True)], 0, 0)
+    return _mapping([_Row(line) for line in split_lines(text)], 0, 0)
 
 
 def _mapping(rows: list[_Row], indent: int, depth: int) -> tuple[list[KeyedEntry], str]:
