@@ -34,6 +34,9 @@ class Trees:
     def files(self, _tree: str) -> dict[str, tuple[str, str]]:
         return {}
 
+    def entries(self, _tree: str, _paths: object) -> dict[str, tuple[str, str]]:
+        return {}
+
     def write(self, tree: str, _files: object) -> str:
         return tree
 

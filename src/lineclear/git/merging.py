@@ -35,7 +35,7 @@ class GitMerging:
         contents = [_read(name) for name in (base, left, right)]
         encoding = "utf-8" if all(map(_is_utf8, contents)) else "latin-1"
         texts = [content.decode(encoding) for content in contents]
-        if any(b"\0" in content[:8000] for content in contents):  # git's own test for binary files
+        if any(b"\0" in content for content in contents):  # git looks only at the first 8000 bytes
             binary = Conflict(0, 0, "binary", doubt="the files are not text; the left one is kept")
             return MergeResult(texts[1], [binary], verdict=binary.doubt), encoding
         git_text = _git_text(base, left, right, labels, encoding)

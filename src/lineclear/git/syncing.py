@@ -85,10 +85,6 @@ class WorktreeSyncGit:
         main, tip = self._clone.objects.commits_of([self._main_ref, self._ref])
         return self._target or main, tip
 
-    def entries(self, tree: str, paths: Sequence[str]) -> dict[str, tuple[str, str]]:
-        found, wanted = self.trees.files(tree), set(paths)
-        return {path: row for path, row in found.items() if path in wanted}
-
     def commit(self, tree: str, parents: Sequence[str], message: str) -> str:
         return self._clone.commit(tree, parents, message, None)
 

@@ -159,6 +159,25 @@ class GitTrees:
         fields = ((path, info.split()) for info, _, path in rows)
         return {path: (mode, oid) for path, (mode, _, oid) in fields}
 
+    def entries(self, tree: str, paths: Iterable[str]) -> dict[str, tuple[str, str]]:
+        """(mode, object id) of those of the paths that the tree holds. Starts no process."""
+        folders: dict[bytes, dict[bytes, Entry]] = {b"": self._folder(tree)}
+        found = {}
+        for path in paths:
+            place = b""
+            *above, name = path.encode("utf-8", "surrogateescape").split(b"/")
+            for part in above:
+                kind, oid = folders[place].get(part, ("", ""))
+                place = place + b"/" + part
+                if place not in folders:
+                    folders[place] = self._folder(oid) if kind == TREE_MODE else {}
+            if name in folders[place]:
+                found[path] = folders[place][name]
+        return found
+
+    def _folder(self, tree: str) -> dict[bytes, Entry]:
+        return parse_tree(self.store.read([tree])[tree], len(tree) // 2)
+
     def write(self, tree: str, files: dict[str, tuple[str, bytes | None]]) -> str:
         objects = Objects.like(tree)
         changes: dict[bytes, Entry | None] = {}
@@ -170,7 +189,7 @@ class GitTrees:
             parent, _, name = place.rpartition(b"/")
             kind, oid = above.get(parent, {}).get(name, ("", "")) if place else (TREE_MODE, tree)
             if kind == TREE_MODE:
-                above[place] = parse_tree(self.store.read([oid])[oid], len(oid) // 2)
+                above[place] = self._folder(oid)
         root = edit_trees(objects, above, changes)
         self.store.write(objects)
         return root

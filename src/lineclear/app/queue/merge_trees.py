@@ -43,6 +43,9 @@ if TYPE_CHECKING:
         def files(self, tree: str) -> dict[str, tuple[str, str]]:
             """path -> (mode, object id), for every file of a tree or commit."""
 
+        def entries(self, tree: str, paths: Iterable[str]) -> dict[str, tuple[str, str]]:
+            """(mode, object id) of those of the paths that the tree holds."""
+
         def write(self, tree: str, files: dict[str, tuple[str, bytes | None]]) -> str:
             """Write a copy of `tree` in which these paths have this mode and content (None removes)."""
 
@@ -55,6 +58,11 @@ if TYPE_CHECKING:
 
 
 PLAIN = ("100644", "100755")
+_TWO_MODES = {
+    "kind": "mode",
+    "doubt": "both sides added it, and only one of them made it executable",
+    "text": "both sides added it, and only one of them made it executable",
+}
 
 
 def merge_two_trees(
@@ -71,11 +79,7 @@ def merge_two_trees(
     With a `maker`, lock files that both sides changed are regenerated where allowed; `locks` lists them.
     """
     tree, open_files = trees.merge(base, left, right)
-    mergeable = {path: stages for path, stages in sorted(open_files.items()) if is_mergeable(stages)}
-    blobs = trees.read({oid for stages in mergeable.values() for _, oid in stages.values()})
-    texts = {path: _texts(blobs, stages) for path, stages in mergeable.items()}
-    jobs = [MergeJob(path, *found, labels) for path, found in texts.items() if found is not None]
-    results = dict(zip([job.path for job in jobs], rules.run(jobs), strict=True))
+    results = merge_open_files(trees, tree, open_files, labels, rules)
     files = [file_report(path, open_files[path], results.get(path)) for path in sorted(open_files)]
     # Where the rules failed, git's own text with its markers stays in the tree.
     written = {
@@ -93,18 +97,43 @@ def merge_two_trees(
     return report
 
 
-def is_mergeable(stages: Mapping[int, tuple[str, str]]) -> bool:
+def merge_open_files(
+    trees: MergeTrees,
+    tree: str,
+    open_files: Mapping[str, Mapping[int, tuple[str, str]]],
+    labels: Labels,
+    rules: MergeRules,
+) -> dict[str, MergeResult | RuleFailure]:
+    """The result for each file in which git's merge, `tree`, left a conflict; none for what is not text."""
+    mergeable = {path: stages for path, stages in sorted(open_files.items()) if _is_mergeable(stages)}
+    left_by_git = trees.entries(tree, mergeable) if mergeable else {}
+    mergeable = {
+        path: rows for path, rows in mergeable.items() if not _is_refused(rows, left_by_git.get(path))
+    }
+    blobs = trees.read({oid for stages in mergeable.values() for _, oid in stages.values()})
+    texts = {path: _texts(blobs, stages) for path, stages in mergeable.items()}
+    jobs = [MergeJob(path, *found, labels) for path, found in texts.items() if found is not None]
+    return dict(zip([job.path for job in jobs], rules.run(jobs), strict=True))
+
+
+def _is_refused(stages: Mapping[int, tuple[str, str]], entry: tuple[str, str] | None) -> bool:
+    """Did git leave the left side as it was? It does so with a file that is binary, or whose attributes say
+    `-merge` or `binary`, and never with a text: that gets markers."""
+    return entry is not None and entry[1] == stages[2][1] != stages[3][1]
+
+
+def _is_mergeable(stages: Mapping[int, tuple[str, str]]) -> bool:
     """Is it a plain file on both sides? It may still turn out not to be text."""
     return 2 in stages and 3 in stages and all(mode in PLAIN for mode, _ in stages.values())
 
 
-def _mode(stages: dict[int, tuple[str, str]]) -> str:
+def _mode(stages: Mapping[int, tuple[str, str]]) -> str:
     """The right side's mode if only that side changed it, else the left side's."""
     left, right = stages[2][0], stages[3][0]
     return right if 1 in stages and left == stages[1][0] else left
 
 
-def _texts(blobs: dict[str, bytes], stages: dict[int, tuple[str, str]]) -> tuple[str, str, str] | None:
+def _texts(blobs: dict[str, bytes], stages: Mapping[int, tuple[str, str]]) -> tuple[str, str, str] | None:
     """The texts of base, left and right ("" for a missing one); None if one of them is not text."""
     try:
         base, left, right = (
@@ -112,7 +141,7 @@ def _texts(blobs: dict[str, bytes], stages: dict[int, tuple[str, str]]) -> tuple
         )
     except UnicodeDecodeError:
         return None
-    return base, left, right
+    return None if any("\0" in text for text in (base, left, right)) else (base, left, right)
 
 
 def file_report(
@@ -120,14 +149,18 @@ def file_report(
 ) -> dict[str, Any]:
     """The report on a file that git left in conflict; without a result, why it could not be merged."""
     if result is None or isinstance(result, RuleFailure):
-        kind, doubt = "not text", "the file is not text on both sides"
+        kind, doubt = "not text", "git does not merge it: it is not text, or its attributes say so"
         if result is not None:
             kind, doubt = "rules failed", result.reason
         elif not (2 in stages and 3 in stages):
             kind, doubt = "delete/edit", "one side removed the file, the other changed it"
         place = {"kind": kind, "doubt": doubt} | ({"text": doubt} if result is not None else {})
         return {"path": path, "clean": False, "conflicts": [place], "rules": [], "verdict": kind}
-    return {"path": path, "clean": result.is_clean, **result_data(result)}
+    report = {"path": path, "clean": result.is_clean, **result_data(result)}
+    if 1 not in stages and stages[2][0] != stages[3][0]:
+        report["clean"] = False
+        report["conflicts"].append(dict(_TWO_MODES))
+    return report
 
 
 def result_data(result: MergeResult) -> dict[str, Any]:

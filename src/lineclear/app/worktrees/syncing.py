@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lineclear.app.queue.lock_making import notes_of
-from lineclear.app.queue.merge_trees import file_report, is_mergeable, merge_two_trees
+from lineclear.app.queue.merge_trees import file_report, merge_open_files, merge_two_trees
 from lineclear.core.queue import landing_results
 from lineclear.core.words.computed.worktrees import sync_in_progress
 from lineclear.core.words.refusals import refuse
 from lineclear.core.worktrees.syncing import FAST_FORWARD, MERGE, STAGED, UP_TO_DATE, Conflicted, Synced
 from lineclear.merge import Labels
-from lineclear.merge.rule_jobs import MergeJob, RuleFailure
+from lineclear.merge.rule_jobs import RuleFailure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from lineclear.app.queue.lock_making import LockMaker
     from lineclear.app.queue.merge_trees import MergeRules, MergeTrees
     from lineclear.app.queue.stacking import History
-    from lineclear.merge.result import MergeResult
 
     Stages = Mapping[str, Mapping[int, tuple[str, str]]]
 
@@ -61,9 +60,6 @@ if TYPE_CHECKING:
 
         def ends(self) -> tuple[str, str]:
             """The commits of main and of the branch; "" where there is none."""
-
-        def entries(self, tree: str, paths: Sequence[str], /) -> dict[str, tuple[str, str]]:
-            """(mode, object id) of those of the paths that the tree holds."""
 
         def commit(self, tree: str, parents: Sequence[str], message: str, /) -> str: ...
 
@@ -205,7 +201,8 @@ def _as_git_leaves_it(git: SyncGit, merge_rules: MergeRules, plan: SyncPlan) -> 
     settled = {file["path"] for file in report["files"]} - open_files.keys()
     git_tree, found = git.trees.merge("", plan.tip, plan.main)
     stages = {path: rows for path, rows in found.items() if path not in settled}
-    results = _merge_again(git, merge_rules, stages)
+    labels = Labels(git.branch, "base", git.main)
+    results = merge_open_files(git.trees, git_tree, stages, labels, merge_rules)
     files: dict[str, tuple[str, bytes | None]] = {
         path: (mode, None) for path, mode in _modes(git, report["tree"], open_files).items()
     }
@@ -228,30 +225,14 @@ def _as_git_leaves_it(git: SyncGit, merge_rules: MergeRules, plan: SyncPlan) -> 
     return Left(tree, stages, landing_results.conflicts_of({**report, "files": told}))
 
 
-def _merge_again(
-    git: SyncGit, merge_rules: MergeRules, stages: Stages
-) -> dict[str, MergeResult | RuleFailure]:
-    labels = Labels(git.branch, "base", git.main)
-    texts = {path: rows for path, rows in stages.items() if is_mergeable(rows)}
-    blobs = git.trees.read({oid for rows in texts.values() for _, oid in rows.values()})
-    jobs = []
-    for path, rows in texts.items():
-        try:
-            base, ours, theirs = (blobs[rows[at][1]].decode() if at in rows else "" for at in (1, 2, 3))
-        except UnicodeDecodeError:
-            continue
-        jobs.append(MergeJob(path, base, ours, theirs, labels))
-    return dict(zip([job.path for job in jobs], merge_rules.run(jobs), strict=True))
-
-
 def _modes(git: SyncGit, tree: str, paths: Iterable[str]) -> dict[str, str]:
     """Files only: a submodule that is open stays as it is."""
-    entries = git.entries(tree, sorted(paths))
+    entries = git.trees.entries(tree, sorted(paths))
     return {path: mode for path, (mode, _) in entries.items() if mode != _SUBMODULE}
 
 
 def _contents(git: SyncGit, tree: str, stages: Stages) -> dict[str, tuple[str, bytes | None]]:
     """Open files as git's own merge has them."""
-    entries = git.entries(tree, sorted(stages))
+    entries = git.trees.entries(tree, sorted(stages))
     blobs = git.trees.read({oid for mode, oid in entries.values() if mode != _SUBMODULE})
     return {path: (mode, blobs[oid]) for path, (mode, oid) in entries.items() if mode != _SUBMODULE}
