@@ -179,5 +179,5 @@ def test_the_merge_driver_leaves_gits_own_conflict(tmp_path: Path) -> None:
     assert "the merge rules crashed on this file (SIGABRT)" in done.stderr
 
 
-def test_names_that_cannot_be_read_are_an_answer_too(rules: MergeProcesses) -> None:
+def test_names_are_found_in_a_child_too(rules: MergeProcesses) -> None:
     assert rules.run([NamesJob("a.css", ".a { x }", "")]) == [{"selector": {".a": "x"}}]
