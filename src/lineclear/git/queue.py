@@ -136,6 +136,9 @@ class CloneQueueGit:
         return self.clone.history.own(main, tip)
 
     def landed_change(self, below: str, commit: str) -> tuple[list[str], str]:
+        if self._remote and not self.tree_of(commit):
+            # Another machine landed it, and this clone has not fetched main since.
+            fetch_branch(self._cwd, self._remote, self.branch, self._fetch_lock)
         files = self.clone.history.changed(below, commit)[0] if below else []
         return files, self.clone.objects.read([commit])[commit].decode("utf-8", "replace")
 
