@@ -21,7 +21,6 @@ from lineclear.app.runs.run_news import ACTED, ENDED, LANDED_NEWS, NEEDS, STARTE
 from lineclear.app.runs.spending import used_now
 from lineclear.app.runs.workers import (
     CLOSED,
-    DELAYED,
     ENDING,
     IDLE,
     LANDED,
@@ -32,7 +31,6 @@ from lineclear.app.runs.workers import (
     LiveRun,
 )
 from lineclear.core.instants import show_duration
-from lineclear.core.queue.candidates import show_number
 from lineclear.core.runs import ends
 from lineclear.core.runs.budgets import MEMORY, breaches, show_bytes
 from lineclear.core.runs.judging_ends import (
@@ -449,17 +447,10 @@ class Supervisor:
         self._queue_again_ns = self._host.now_ns() + FILL_AGAIN_NS
 
     def _report_queue_result(self, result: QueueResult) -> None:
-        task, landing, name = result.task, result.landing, "queue"
-        if task:
-            name = show_id(task)
-            is_ours = any(outcome.task == task for outcome in self.outcomes)
-            if landing.state == LANDED and not is_ours:
-                self.landed_before.append(name)
-        elif result.candidate:
-            name = show_number(result.candidate)
-        kind = {LANDED: LANDED_NEWS, NEEDS_YOU: NEEDS, DELAYED: WAITS}.get(landing.state, ENDED)
-        why = f": {landing.why}" if landing.why else ""
-        self._tell(RunNews(kind, f"{name} {landing.state}{why}", task=task))
+        is_ours = any(outcome.task == result.task for outcome in self.outcomes)
+        if result.task and result.landing.state == LANDED and not is_ours:
+            self.landed_before.append(show_id(result.task))
+        self._tell(run_news.from_queue(result))
 
     def _is_free(self, slot: WorkerSlot, now_ns: int) -> bool:
         if slot.phase == RESTING and slot.rest_until_ns <= now_ns:
