@@ -17,6 +17,7 @@ from lineclear.core.log.events import Draft
 from lineclear.core.log.queries import any_of, by_index, by_key
 from lineclear.core.log.tables import AGENT, CLAIM, LOG, RUN, TASK, TASK_DEP, join_names, split_names
 from lineclear.core.runs.states import ENDED as RUN_ENDED
+from lineclear.core.tasks.assignment import choose_next
 from lineclear.core.tasks.duplicates import telling_words
 from lineclear.core.tasks.states import (
     ENDED,
@@ -26,7 +27,6 @@ from lineclear.core.tasks.states import (
     OPEN,
     STATES,
     TAKEN,
-    choose_next,
     closes_cycle,
     end_lapsed,
     give_back,

@@ -1,4 +1,4 @@
-"""Which tasks start now, and on which workers; and why some can never start.
+"""Which task `task next` gives to an agent; which tasks `run` starts, on which workers; why some never start.
 
 Workers are matched to tasks so that as many as possible work. A task goes first if nobody works in its
 scope; but a crowded task is better than an idle worker, since agents see each other's work and it is merged.
@@ -13,14 +13,36 @@ from typing import TYPE_CHECKING
 from lineclear.core.agents.names import is_family
 from lineclear.core.claims.resources import overlaps, resource_of
 from lineclear.core.log.tables import split_names
-from lineclear.core.tasks.states import CANCELLED, FAILED, FINISHED, OPEN, TAKEN, is_fit, show_id
+from lineclear.core.tasks.states import CANCELLED, FAILED, FINISHED, OPEN, TAKEN, show_id
 from lineclear.core.words.refusals import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from lineclear.core.claims.resources import Resource
     from lineclear.core.log.tables import Task
+
+
+def is_fit(task: Task, skills: frozenset[str]) -> bool:
+    """Does this agent have everything that the task needs (a client's name, a skill)?"""
+    return all(need in skills for need in task.needs.split("\n")) if task.needs else True
+
+
+def choose_next(
+    ready: Iterable[Task], skills: frozenset[str], is_crowded: Callable[[Task], bool]
+) -> tuple[Task | None, bool]:
+    """(the first fitting task whose scope nobody else works in, else the first fitting one; is it crowded?)
+
+    `ready` comes in order of priority, then age.
+    """
+    crowded: Task | None = None
+    for task in ready:
+        if not is_fit(task, skills):
+            continue
+        if not is_crowded(task):
+            return task, False
+        crowded = crowded or task
+    return crowded, crowded is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

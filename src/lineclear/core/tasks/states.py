@@ -1,4 +1,4 @@
-"""States of a task, the one table of legal moves, and which task an agent should take next."""
+"""The states of a task, and the one table of legal moves."""
 
 from __future__ import annotations
 
@@ -66,28 +66,6 @@ def give_back(task: Task, why: str) -> Draft:
         reason = f"given up after {times}: {why}"
         return Draft("TaskFailed", subject, id=task.id, reason=reason)
     return Draft("TaskReturned", subject, id=task.id, why=why)
-
-
-def is_fit(task: Task, skills: frozenset[str]) -> bool:
-    """Does this agent have everything that the task needs (a client's name, a skill)?"""
-    return all(need in skills for need in task.needs.split("\n")) if task.needs else True
-
-
-def choose_next(
-    ready: Iterable[Task], skills: frozenset[str], is_crowded: Callable[[Task], bool]
-) -> tuple[Task | None, bool]:
-    """(the first fitting task whose scope nobody else works in, else the first fitting one; is it crowded?)
-
-    `ready` comes in order of priority, then age.
-    """
-    crowded: Task | None = None
-    for task in ready:
-        if not is_fit(task, skills):
-            continue
-        if not is_crowded(task):
-            return task, False
-        crowded = crowded or task
-    return crowded, crowded is not None
 
 
 def closes_cycle(task_id: int, after: int, deps_of: Callable[[int], list[int]]) -> list[int]:
