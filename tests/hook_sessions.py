@@ -95,6 +95,9 @@ class FakeSession(HookSession):
     def note_write(self, file: FileInTree, digest: str, /) -> None:
         pass
 
+    def last_writer(self, _file: FileInTree, _digest: str, /) -> str:
+        return ""
+
     def writes_of_others(self, _file: FileInTree, /) -> int:
         return 0
 

@@ -35,6 +35,7 @@ from lineclear.core.queue.order import in_order
 from lineclear.core.tasks.states import FAILED, HANDED_OVER, OPEN, TAKEN
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from lineclear.app.ports import Presence, View
@@ -46,8 +47,11 @@ if TYPE_CHECKING:
 MOST_CLAIMS = 200
 
 
-def status(view: View, presence: Presence, me: str, review: str = NO_REVIEW) -> dict[str, Any]:
-    """Everything that is going on, as seen by `me`. `review`: who must approve landings."""
+def status(
+    view: View, presence: Presence, me: str, review: Callable[[], str] = lambda: NO_REVIEW
+) -> dict[str, Any]:
+    """Everything that is going on, as seen by `me`. `review`: who must approve landings; called only if
+    something waits to land."""
     view.prefetch(*_near_status(me))
     claims = [claim for claim in view.scan(CLAIM, "key") if not is_over(claim.until_ns, view.now)]
     waits = live_waits(view)
@@ -89,13 +93,13 @@ def _near_status(me: str) -> list[Question]:
     ]
 
 
-def _needs_you(view: View, review: str) -> list[dict[str, Any]]:
+def _needs_you(view: View, review: Callable[[], str]) -> list[dict[str, Any]]:
     """What waits for a person: stopped and unreviewed candidates, failed tasks, and handed-over tasks that
     are not in the queue."""
     waiting = in_order(live(view))
     needs = [_candidate_need(row) for row in waiting if row.state == STOPPED]
-    if review == PERSON:
-        needs += [_review_need(row) for row in waiting if is_unreviewed(row, review) and row.state != STOPPED]
+    if waiting and review() == PERSON:
+        needs += [_review_need(row) for row in waiting if is_unreviewed(row, PERSON) and row.state != STOPPED]
     needs += [
         {
             "what": f"T-{task.id} failed: {task.title}",

@@ -8,8 +8,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from lineclear.app.queue.candidates import live
-from lineclear.app.queue.overview import NO_REVIEW
 from lineclear.app.status import status as read_status
 from lineclear.cli.command import Command, Context
 from lineclear.cli.queue_output import paused_line, phase_line
@@ -21,6 +19,8 @@ from lineclear.core.queue.phases import PARALLEL
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
+
+    from lineclear.wiring.repo import Repo
 
 REFRESH_S = 2.0
 
@@ -55,8 +55,9 @@ def _wait_for_news(context: Context, bell: Any, head: int) -> None:
 
 def _show(context: Context) -> int:
     repo, caller = context.repo, context.caller
-    review = _review(context)
-    facts = context.store.read(lambda view: read_status(view, repo.presence, caller.name, review))
+    facts = context.store.read(
+        lambda view: read_status(view, repo.presence, caller.name, lambda: _review(repo))
+    )
     facts["supervisor"] = None
     if facts["runs"]:
         from lineclear.wiring.runs import supervision_of
@@ -67,13 +68,10 @@ def _show(context: Context) -> int:
     return head
 
 
-def _review(context: Context) -> str:
-    """Who must approve landings; only asked for if something waits to land."""
-    if not context.store.read(live):
-        return NO_REVIEW
+def _review(repo: Repo) -> str:
     from lineclear.wiring.checks import settings_in_force
 
-    return settings_in_force(context.repo).queue_review
+    return settings_in_force(repo).queue_review
 
 
 def _run_lines(facts: dict[str, Any]) -> list[str | TextTable]:
