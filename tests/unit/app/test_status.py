@@ -144,7 +144,9 @@ def test_what_the_queue_waits_for_comes_first_and_a_submitted_task_is_not_asked_
     candidates.submit(world.store, PAT, candidates.SubmittedBranch("side", "tip", "main"))
     stopped = Draft("CandidateStopped", "Q-2", id=2, why="in the way of a.txt", files=["a.txt"])
     world.store.transact(PAT, lambda tx: tx.append(stopped))
-    needs = world.store.read(lambda view: status.status(view, world.presence, "pat", lambda: "person"))["needs_you"]
+    needs = world.store.read(lambda view: status.status(view, world.presence, "pat", lambda: "person"))[
+        "needs_you"
+    ]
     assert needs == [
         {"what": "Q-2 cannot land: side", "why": "in the way of a.txt", "next": "lineclear queue show Q-2"},
         {
