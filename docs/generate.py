@@ -585,9 +585,10 @@ def clients_page() -> str:
     ]  # fmt: skip
     return page(
         "What each client can be held to",
-        "**hard**: it does not happen, and the model is told why. **after the fact**: it has happened; the "
-        "model is told at once, with the command that undoes it, and it passes neither the commit gate nor a "
-        "landing. **instructions only**: it reads the rules in `AGENTS.md`; gate and landing still apply.",
+        "**hard**: lineclear stops it and tells the model why. **after the fact**: it has happened; "
+        "lineclear tells the model at once, with the command that undoes it, and does not let it land. **instructions "
+        "only**: the model reads the rules in `AGENTS.md`; every landing still checks them. The commit gate "
+        "(`lineclear setup git`) works in clients that run git's hooks.",
         table(columns, rows),
         "**tools**: how a model learns of the tools of the MCP server that set-up registers, named in its "
         "first request or to be searched for; where it says no, set-up registers none.",
@@ -611,7 +612,7 @@ def tools_page() -> str:
         "`lineclear mcp` serves them. Each is a verb of the command line: what it checks, refuses and "
         "answers is the same. `*` marks what must be given; `key` makes a repeat of a call harmless.",
         "## Tools",
-        table(["tool", "verb", "arguments", "what a model is told", "effect", "offered with"], rows),
+        table(["tool", "verb", "arguments", "what the model reads", "effect", "offered with"], rows),
         "The structured content of an answer is the [envelope](json.md) that `--json` prints; a refusal has "
         "`isError` and `error` with `code`, `message` and `next`.",
         "## Resources",

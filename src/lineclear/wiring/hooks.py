@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 
 class HookContext:
-    """One call, and what it is answered with. `mirror` is told of a change. `stores` has opened stores, in a
-    process that stays. `saves`: a snapshot may be started beside us."""
+    """One call, and what it is answered with. `mirror` notes a change. `stores` has opened stores, in a
+    process that stays. `saves`: the call may start a snapshot in another process."""
 
     __slots__ = ("call", "environ", "layout", "mirror", "saves", "settings", "stores")
 

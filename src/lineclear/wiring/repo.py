@@ -134,7 +134,7 @@ _pools: list[ConnectionPool | None] = []
 
 
 def stay_warm() -> None:
-    """This process stays: connections to a server are kept for whoever opens the store next."""
+    """Keep connections to a server open for the next use of the store, since this process stays."""
     if not _pools:
         _pools.append(None)
 

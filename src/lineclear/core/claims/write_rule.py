@@ -8,7 +8,7 @@ ask here; none of them decides by itself. All differences between them are field
 - A landing has no fence of `with`, and what the integrator made from proposals lands in any phase.
 - Before a proposal is accepted, another rule has checked who may accept it: the acceptance needs neither
   ownership nor the lock.
-- Work that is brought in may not add conflict markers, whoever wrote it.
+- A commit or landing may not add conflict markers, no matter who wrote it.
 - `tree` is None where the owner of the worktree does not matter: for a landing, for a value, and for an edit
   in the session's own tree.
 - A person may write read-only and phase-bound values. The gate asks as for an agent, and only warns a person.

@@ -1,10 +1,9 @@
 """Snapshots of a worktree: its full content as a commit, taken without touching anything of the agent's.
 
 Git's own index, HEAD, stash and locks stay as they are. `git status` runs on a copy of the index in our
-directory, which it may refresh; the copy is made anew whenever the agent's index changes, so it never
-has an opinion of its own (what is sparse, what is staged). What status names as different from HEAD
-is hashed by git, with all filters; trees and the commit are written here; only then the ref is
-created. What a killed process leaves behind are objects that nothing points to.
+directory, which it may refresh; we copy it again whenever the agent's index changes, so both always agree
+on what is sparse and what is staged. Git hashes the files that differ from HEAD, with all filters; we write the trees
+and the commit, and only then create the ref. A killed process leaves only objects that nothing points to.
 
 The state file remembers what the last snapshot held, so that a file is not hashed twice. It is a
 cache: believed only while the ref that it names is there, and thrown away when in doubt.
@@ -242,7 +241,7 @@ class Snapshots:
         return content
 
     def _status(self, state: State) -> bytes:
-        """Status over our copy of the index; a copy that git cannot read is made anew."""
+        """Status over our copy of the index; if git cannot read the copy, we copy it again."""
         for remedy in (self._copy_index, self._copy_index_anew):
             remedy(state)
             try:

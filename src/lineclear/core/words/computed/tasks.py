@@ -38,11 +38,12 @@ def no_task(
     why = [f"{ready} for skills you have not named{named}"] if ready else []
     why += [f"{waiting} waiting for other tasks"] if waiting else []
     why += [f"{busy} in progress"] if busy else []
-    state = "" if why else "The list is empty." if is_new else "All tasks have ended or wait to land."
+    if is_new:
+        return refuse("task.none/empty", ready=0, waiting=0, busy=0, needs=[])
     return refuse(
         "task.none",
         why=", ".join(why),
-        state=state,
+        state="" if why else "All tasks have ended or wait to land.",
         ready=ready,
         waiting=waiting,
         busy=busy,

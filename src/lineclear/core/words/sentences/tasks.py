@@ -57,6 +57,12 @@ ROWS = {
         next="lineclear task list",
         words=("state", "why"),
     ),
+    "task.none/empty": Row(
+        NOT_FOUND,
+        "There is no task for you now.",
+        who="The list is empty.",
+        next="lineclear task add TITLE",
+    ),
     "task.needs": Row(
         NOT_ALLOWED,
         "{task} needs skills that you have not named.",
