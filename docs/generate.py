@@ -586,9 +586,9 @@ def clients_page() -> str:
     return page(
         "What each client can be held to",
         "**hard**: lineclear stops it and tells the model why. **after the fact**: it has happened; "
-        "lineclear tells the model at once, with the command that undoes it, and does not let it land. **instructions "
-        "only**: the model reads the rules in `AGENTS.md`; every landing still checks them. The commit gate "
-        "(`lineclear setup git`) works in clients that run git's hooks.",
+        "lineclear tells the model at once, with the command that undoes it, and does not let it land. "
+        "**instructions only**: the model reads the rules in `AGENTS.md`; every landing still checks them. "
+        "The commit gate (`lineclear setup git`) works in clients that run git's hooks.",
         table(columns, rows),
         "**tools**: how a model learns of the tools of the MCP server that set-up registers, named in its "
         "first request or to be searched for; where it says no, set-up registers none.",

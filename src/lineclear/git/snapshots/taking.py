@@ -2,11 +2,9 @@
 
 Git's own index, HEAD, stash and locks stay as they are. `git status` runs on a copy of the index in our
 directory, which it may refresh; we copy it again whenever the agent's index changes, so both always agree
-on what is sparse and what is staged. Git hashes the files that differ from HEAD, with all filters; we write the trees
-and the commit, and only then create the ref. A killed process leaves only objects that nothing points to.
-
-The state file remembers what the last snapshot held, so that a file is not hashed twice. It is a
-cache: believed only while the ref that it names is there, and thrown away when in doubt.
+on what is sparse and what is staged. Git hashes the files that differ from HEAD, with all filters; we write
+the trees and the commit, and only then create the ref. A killed process leaves only objects that nothing
+points to.
 """
 
 from __future__ import annotations
