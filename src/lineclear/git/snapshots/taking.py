@@ -5,6 +5,9 @@ directory, which it may refresh; we copy it again whenever the agent's index cha
 on what is sparse and what is staged. Git hashes the files that differ from HEAD, with all filters; we write
 the trees and the commit, and only then create the ref. A killed process leaves only objects that nothing
 points to.
+
+The state file remembers what the last snapshot held, so that no file is hashed twice. It is a cache: we
+trust it only while the ref that it names exists, and drop it when in doubt.
 """
 
 from __future__ import annotations
