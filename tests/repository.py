@@ -51,12 +51,13 @@ class TemporaryRepo:
         repo.commit("Begin", {"README.md": "# Sample\n"})
         return repo
 
-    def git(self, *arguments: str, at: Path | None = None) -> str:
+    def git(self, *arguments: str, at: Path | None = None, stdin: str | None = None) -> str:
         """Run git here (or in a worktree) and return what it printed, without the last newline."""
         done = subprocess.run(
             ["git", *arguments],
             cwd=at or self.path,
             env=self.environment,
+            input=stdin,
             capture_output=True,
             text=True,
             check=False,

@@ -51,6 +51,39 @@ def states(repo: Repo) -> dict[str, str]:
     return {row.branch: row.state for row in rows}
 
 
+def commit_tree(git: TemporaryRepo, branch: str, name: str) -> None:
+    """Make a branch whose commit adds a tree entry of this name; `git add` would refuse it."""
+    content = git.git("hash-object", "-w", "lineclear.toml")
+    inner = git.git("mktree", stdin=f"100644 blob {content}\tconfig\n")
+    listed = git.git("ls-tree", "main")
+    tree = git.git("mktree", stdin=f"{listed}\n040000 tree {inner}\t{name}\n")
+    git.git("branch", branch, git.git("commit-tree", "-p", "main", "-m", name, tree))
+
+
+@pytest.mark.parametrize("is_checked_out", [True, False])
+def test_a_tree_that_no_git_can_check_out_goes_back_and_the_others_land(
+    team: Team, *, is_checked_out: bool
+) -> None:
+    team.git.commit("Base", {"lineclear.toml": ""})
+    names = {"git": ".git", "up": "..", "upper": ".GIT", "windows": "git~1"}
+    for name, entry in names.items():
+        commit_tree(team.git, name, entry)
+        landings_of(team.repo).submit(PERSON, branch=name)
+    landings_of(team.repo).submit(PERSON, branch=branch(team.git, "good", {"good.txt": "1\n"}))
+    if not is_checked_out:
+        team.git.git("switch", "-q", "-c", "elsewhere")
+    landings_of(team.repo).run_once(PERSON)
+    assert states(team.repo) == {**dict.fromkeys(names, "sent back"), "good": "landed"}
+    row = team.repo.store.read(lambda view: view.scan(CANDIDATE, "key"))[0]
+    assert row.reason == "it adds paths that no git can check out: .git/config"
+    team.git.git("switch", "-q", "main")
+    assert team.git.git("ls-tree", "--name-only", "main").split() == [
+        "README.md",
+        "good.txt",
+        "lineclear.toml",
+    ]
+
+
 # -- a person at work on main ---------------------------------------------------------------------
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.queue.conflict_sides import NOBODY, owner_from
 from lineclear.app.queue.stacking import Submission, put_on
-from lineclear.core.queue.commit_gate import MARKER_LINE, first_marker
+from lineclear.core.queue.commit_gate import MARKER_LINE, first_marker, judge_paths
 from lineclear.core.queue.landing_results import NeedsYou
 from lineclear.core.tasks.states import show_id
 from lineclear.core.words.refusals import refuse
@@ -189,6 +189,10 @@ class CloneQueueGit:
             return []
         base = history.base_of(bases)
         changed, new = history.changed(base, row.tip)
+        differences = self.clone.trees.differences(base, row.tip)
+        unsafe = judge_paths(path for path in changed if differences[path][1] is not None)
+        if unsafe:
+            return unsafe
         marked = self._markers(base, row.tip)
         found = self._gate.judge_landing(row.agent, changed, base=base, tip=row.tip, marked=marked)
         return found + self._gate.judge_new(new)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from lineclear.core.words.refusals import Refusal, refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-MARKERS = "write.markers"
+MARKERS, UNSAFE = "write.markers", "gate.path"
 MOST_TOLD = 5
 
 
@@ -54,8 +54,31 @@ def _marker_in(text: str) -> re.Match[str] | None:
     return found or (_CLOSES.search(text) if ">>>>>>>" in text else None)
 
 
+# Characters that the file system of macOS ignores in names.
+_IGNORED = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
+
+
+def is_unsafe(path: str) -> bool:
+    """Is this a path that git refuses to check out: one that leaves the work tree, or leads into `.git` on
+    Linux, macOS or Windows? A branch that holds one stops every checkout of main."""
+    if any(part in ("", ".", "..") for part in path.split("/")):
+        return True
+    # Windows takes a backslash for a slash, ignores what follows a colon and dots and spaces at the end of a
+    # name, and calls `.git` also `git~1`.
+    parts = path.translate(_IGNORED).lower().replace("\\", "/").split("/")
+    return any(part.partition(":")[0].rstrip(" .") in (".git", "git~1") for part in parts)
+
+
+def judge_paths(paths: Iterable[str]) -> list[GateFinding]:
+    """The paths among these that nobody may land."""
+    return [GateFinding(path, refuse(UNSAFE, path=path)) for path in paths if is_unsafe(path)]
+
+
 def why_not(author: str, findings: Sequence[GateFinding]) -> str:
     """Why a branch cannot land, in one sentence for its author."""
+    if all(finding.kind == UNSAFE for finding in findings):
+        paths = ", ".join(finding.path for finding in findings[:MOST_TOLD])
+        return f"it adds paths that no git can check out: {paths}{_more(findings)}"
     if all(finding.kind == MARKERS for finding in findings):
         places = [f"{one.path} at line {one.refusal.facts['line']}" for one in findings[:MOST_TOLD]]
         return f"it adds conflict markers: {', '.join(places)}{_more(findings)}"

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from lineclear.core.queue.commit_gate import GateFinding, first_marker, judge_move, pushed_refs, tell
+from lineclear.core.queue.commit_gate import (
+    GateFinding,
+    first_marker,
+    is_unsafe,
+    judge_move,
+    pushed_refs,
+    tell,
+)
 from lineclear.core.words.refusals import refuse
 
 
@@ -54,3 +61,21 @@ def test_an_added_conflict_marker_is_found_where_the_file_had_none(
     before: str, after: str, line: int
 ) -> None:
     assert first_marker(before, after) == line
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".git/config", "a/.GIT/x", "a/../b", "./a", "a//b", ".git", "a/.g\u200cit/hooks/x", "git~1/config",
+        "GIT~1", ".git /config", ".git./x", ".git::$INDEX_ALLOCATION/x", "sub\\.git\\config",
+    ],
+)  # fmt: skip
+def test_a_path_that_no_git_checks_out_is_unsafe(path: str) -> None:
+    assert is_unsafe(path)
+
+
+@pytest.mark.parametrize(
+    "path", [".gitignore", "git", "a/.github/x", "..a", "a..", "git~10", "...", "x.git/y", "a\\"]
+)
+def test_an_ordinary_path_is_safe(path: str) -> None:
+    assert not is_unsafe(path)
