@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.operations import once
 from lineclear.app.queue.sending_back import send_back, task_of
+from lineclear.core.agents.names import is_kin
 from lineclear.core.log.codec import event_of
 from lineclear.core.log.events import Draft
 from lineclear.core.log.tables import (
@@ -156,8 +157,9 @@ def review(
         if not caller.is_person:
             if not by_agents:
                 raise refuse("person.only", what="review landings", agent=caller.name)
-            if caller.name == row.agent:
-                raise refuse("queue.own", candidate=show_number(number), agent=row.agent)
+            if is_kin(caller.name, row.agent):
+                family = row.agent.partition("/")[0]
+                raise refuse("queue.own", candidate=show_number(number), agent=caller.name, family=family)
         if tip and tip != row.tip:
             raise refuse("queue.changed", candidate=show_number(number), branch=row.branch)
         verdict = APPROVED if is_good else REJECTED

@@ -58,6 +58,11 @@ def is_family(a: str, b: str) -> bool:
     return a == b or a.startswith(b + "/") or b.startswith(a + "/")
 
 
+def is_kin(a: str, b: str) -> bool:
+    """Do both descend from one agent, siblings included? Whoever speaks for one can speak for the other."""
+    return a.partition("/")[0] == b.partition("/")[0]
+
+
 def clone_suffixes(clone: str) -> tuple[str, ...]:
     """What a worker's name may end with, best first, so that it differs from those of other clones."""
     number = clone.rpartition("-")[2]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from lineclear.app import tasks
 from lineclear.app.ports import Caller
 from lineclear.app.queue import candidates as queue
@@ -86,11 +88,13 @@ def test_new_commits_ask_for_the_review_again() -> None:
         queue.review(scene.store, PAT, number, is_good=True, tip="work@1")
 
 
-def test_nobody_approves_their_own_work() -> None:
+@pytest.mark.parametrize("author", ["ann", "ann/coder"])
+def test_nobody_approves_the_work_of_their_own_family(author: str) -> None:
     scene = Scene(passes, review="agent")
-    queue.submit(scene.store, ANN, queue.SubmittedBranch("work", "w@1", "main"), agent="ann")
-    with refused("queue.own"):
-        queue.review(scene.store, ANN, 1, is_good=True, by_agents=True)
+    queue.submit(scene.store, ANN, queue.SubmittedBranch("work", "w@1", "main"), agent=author)
+    for name in ("ann", "ann/coder", "ann/critic", "ann/coder/critic"):
+        with refused("queue.own"):
+            queue.review(scene.store, Caller(name), 1, is_good=True, by_agents=True)
     queue.review(scene.store, BOB, 1, is_good=True, by_agents=True)
     scene.run()
     assert scene.states() == {"work": LANDED}

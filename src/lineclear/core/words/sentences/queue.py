@@ -26,8 +26,8 @@ ROWS = {
     ),
     "queue.own": Row(
         NOT_ALLOWED,
-        "{agent:32} cannot approve {candidate}, which is its own work.",
-        who="Another agent or a person has to review it.",
+        "{agent:32} cannot review {candidate}: it is the work of its own family.",
+        who="A person has to review it, or an agent that does not belong to {family:32}.",
         next="lineclear queue show {candidate}",
     ),
     "queue.changed": Row(
