@@ -353,6 +353,21 @@ def test_a_broken_store_lets_the_edit_pass_unless_told_otherwise(
     assert "claude PreToolUse" in errors(line)
 
 
+@pytest.mark.parametrize(("on_error", "is_denied"), [("open", False), ("closed", True)])
+@pytest.mark.parametrize("content", ["x" * (17 << 20), "[" * 3_000 + "]" * 3_000], ids=["17 MB", "deep"])
+def test_what_a_hook_cannot_read_is_logged_and_passes_unless_told_otherwise(
+    line: CommandLine, repo: TemporaryRepo, content: str, on_error: str, is_denied: bool
+) -> None:
+    (repo.path / "lineclear.toml").write_text(f'[hooks]\non_error = "{on_error}"\n')
+    inside = content if content.startswith("[") else json.dumps(content)
+    text = f'{{"session_id": "s1", "tool_name": "Write", "tool_input": {{"content": {inside}}}}}'
+    for client, event in (("claude", "PreToolUse"), ("gemini", "BeforeTool"), ("copilot", "preToolUse")):
+        answer = line.run("hook", client, event, stdin=text)
+        assert (answer.code, "could not check this edit" in answer.out) == (0, is_denied), answer
+        assert f"{client} {event}" in errors(line)
+    assert line.run("hook", "claude", "PostToolUse", stdin=text).out == ""
+
+
 def test_the_doctor_shows_what_hooks_could_not_do(line: CommandLine) -> None:
     (line.place / ".git/lineclear/hook-errors.log").write_text("2026 claude PreToolUse x.py:1 OSError: no\n")
     assert "hooks failed 1 times" in line.ok("doctor").out

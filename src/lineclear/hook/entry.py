@@ -76,10 +76,11 @@ def _publish(now: Situation) -> None:
 def _read_input() -> bytes:
     pieces, size = [], 0
     while piece := os.read(0, 1 << 16):
-        pieces.append(piece)
         size += len(piece)
-        if size > MOST_INPUT_BYTES:
-            raise ValueError(f"the client's JSON is larger than {MOST_INPUT_BYTES} bytes")
+        if size <= MOST_INPUT_BYTES:  # read the rest, too: a client may take a closed pipe for a pass
+            pieces.append(piece)
+    if size > MOST_INPUT_BYTES:
+        raise ValueError(f"the client's JSON is larger than {MOST_INPUT_BYTES} bytes")
     return b"".join(pieces)
 
 

@@ -1,4 +1,5 @@
-"""An error of ours: log it, and let the call pass unless `hooks.on_error` is "closed"."""
+"""An error of ours, or a call that we cannot read: log it, and let the call pass unless `hooks.on_error` is
+"closed"."""
 
 from __future__ import annotations
 
@@ -9,11 +10,15 @@ if TYPE_CHECKING:
     from lineclear.hook.answering import Situation
 
 ERROR_LOG, MOST_LOG_BYTES = "hook-errors.log", 64 * 1024
+# What clients call the event before a tool. If its JSON cannot be read, the tool may be an edit.
+BEFORE_TOOL = frozenset(("PreToolUse", "preToolUse", "BeforeTool"))
 
 
 def after_error(now: Situation, error: BaseException) -> tuple[bytes, int]:
     """Log the error. The call passes, or an edit is denied with a reason if the settings say "closed"."""
     try:
+        if now.layout is None:
+            _find_repository(now)
         log(now, error)
         if now.hooking is not None and _is_closed(now):
             from lineclear.core.agents.hooks import HookAnswer
@@ -26,10 +31,23 @@ def after_error(now: Situation, error: BaseException) -> tuple[bytes, int]:
     return b"", 0
 
 
+def _find_repository(now: Situation) -> None:
+    """For a call that could not be read: the repository is the one that the hook was started in."""
+    from lineclear.core.agents.hooks import HookCall
+    from lineclear.wiring.hooks import is_coordinated, layout_for
+    from lineclear.wiring.repo import read_settings
+
+    layout = layout_for(HookCall(now.client, now.event), now.environ, now.cwd)
+    if layout is not None:
+        settings = read_settings(layout, now.environ)
+        if is_coordinated(layout, settings):
+            now.layout, now.settings = layout, settings
+
+
 def _is_closed(now: Situation) -> bool:
     from lineclear.core.agents.hooks import BEFORE_EDIT
 
-    is_edit = now.call is not None and now.call.event == BEFORE_EDIT
+    is_edit = now.call.event == BEFORE_EDIT if now.call is not None else now.event in BEFORE_TOOL
     return is_edit and now.settings is not None and now.settings.hooks_on_error == "closed"
 
 

@@ -17,12 +17,14 @@ from lineclear.clients.registry import (
     START,
     STREAM,
     Client,
+    hook_of,
     names_with,
     probe_of,
     setup_of,
     start_of,
     stream_of,
 )
+from lineclear.hook.on_error import BEFORE_TOOL
 
 HERE = Path(lineclear.clients.__file__).parent
 # What each part of a client has to have.
@@ -80,3 +82,10 @@ def test_a_part_that_a_client_does_not_have_is_not_imported() -> None:
     with pytest.raises(KeyError):
         start_of("cursor")
     assert "cursor" not in names_with(START)
+
+
+@pytest.mark.parametrize("name", names_with(HOOK))
+def test_an_unreadable_call_before_a_tool_is_known_by_its_event(name: str) -> None:
+    module = hook_of(name)
+    assert module is not None
+    assert len(BEFORE_TOOL & set(module.EVENTS)) == 1
