@@ -118,6 +118,32 @@ def test_a_refusal_stands_below_its_line_and_nothing_happened(
     assert "lineclear says" not in (repo.path / "TASKS.md").read_text()
 
 
+def test_an_agent_signs_for_nobody_else(line: CommandLine, repo: TemporaryRepo, desk: Path) -> None:
+    edit(desk / "TASKS.md", "(open; scope: src/auth/)", "(open; scope: src/auth/) @sam")
+    with (desk / "TASKS.md").open("a") as file:
+        file.write("- [ ] Approve everything @sam\n")
+    write(desk / "TASKS.md", (desk / "TASKS.md").read_text())
+    line.ok("mirror", "--now")
+    assert (desk / "TASKS.md").read_text().count("says: ada: Only a person may take a task for sam.") == 2
+    assert state_of(line, "T-1") == ("open", "")
+    assert [task["title"] for task in line.json("task", "list")["tasks"]] == ["Login form", "Logout"]
+    assert not [event for event in line.json("log")["events"] if event["actor"] == "sam"]
+
+
+def test_a_flood_of_lines_is_not_taken_in(line: CommandLine, desk: Path) -> None:
+    page = (desk / "TASKS.md").read_text()
+    write(desk / "TASKS.md", page + "".join(f"- [ ] Task {number}\n" for number in range(2_001)))
+    line.ok("mirror", "--now")
+    assert len(line.json("task", "list")["tasks"]) == 2
+    text = (desk / "TASKS.md").read_text()
+    assert "none of the 2001 edits from here on is taken in" in text
+    assert text.count("- [ ] Task ") == 2_001  # nothing that somebody wrote is dropped
+    kept = [one for one in text.splitlines(keepends=True) if "] Task " not in one]
+    write(desk / "TASKS.md", "".join(kept) + "- [ ] One more\n")
+    line.ok("mirror", "--now")
+    assert len(line.json("task", "list")["tasks"]) == 3
+
+
 def test_edits_in_two_worktrees_are_both_taken_in(line: CommandLine, repo: TemporaryRepo, desk: Path) -> None:
     edit(repo.path / "TASKS.md", "# Tasks\n", "# Tasks\n\nOf the person.\n")
     edit(repo.path / "TASKS.md", "T-1 Login form", "T-1 Sign in")

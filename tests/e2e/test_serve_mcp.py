@@ -16,6 +16,7 @@ from mcp.shared.subscriptions import ResourceUpdated
 
 from lineclear.mcp import prompts
 from lineclear.mcp.catalog import offered
+from lineclear.serve.sessions import MOST_OF_ONE
 from lineclear.store.sqlite.engine import LOCK
 from lineclear.store.sqlite.writer_lock import WriterLock
 from tests.e2e.commandline import CommandLine
@@ -348,6 +349,17 @@ def test_a_session_that_its_client_ended_is_not_kept(shared: ServeProcess) -> No
     peer = HttpPeer(shared, OLD, agent="ada").greet()
     assert peer.send(b"", "DELETE").status == 200
     assert peer.send(b"", "GET").status == 405
+
+
+def test_a_session_too_many_of_one_owner_replaces_its_oldest(line: CommandLine, start: Start) -> None:
+    served, proof = start(), token_for(line, "ada")
+    first = HttpPeer(served, OLD, proof=proof).greet()
+    other = HttpPeer(served, OLD, proof=token_for(line, "ben")).greet()
+    for _ in range(MOST_OF_ONE):
+        HttpPeer(served, OLD, proof=proof).greet()
+    assert first.send(b"", "DELETE").status == 405
+    assert first.ask("tools/list").status == 200  # answered all the same, without news
+    assert other.send(b"", "DELETE").status == 200
 
 
 def test_a_server_that_ends_gives_the_places_in_line_back(line: CommandLine, start: Start) -> None:

@@ -12,7 +12,7 @@ from lineclear.app.agents.membership import agent_of_tree
 from lineclear.app.claims import live_waits, show_claim
 from lineclear.app.ports import Caller
 from lineclear.app.status import show_wait
-from lineclear.core.agents.names import agent_name
+from lineclear.core.agents.names import agent_name, is_kin
 from lineclear.core.claims.coordination import write_coordination
 from lineclear.core.claims.granting import EXCLUSIVE
 from lineclear.core.claims.leases import is_over
@@ -154,7 +154,7 @@ def carry_out(store: Store, liveness: Liveness, editor: Editor, edit: Edit, once
     try:
         return act(store, liveness, editor, edit, once), ""
     except Refusal as refusal:
-        who = edit.value if edit.kind == task_page.TAKE else editor.tree_agent or edit.name
+        who = editor.tree_agent or (edit.value if edit.kind == task_page.TAKE else edit.name)
         words = f"{refusal.what} {refusal.who}".strip()
         return edit.number, f"{who}: {words}" if who else words
 
@@ -174,6 +174,7 @@ def _add(store: Store, _liveness: Liveness, editor: Editor, edit: Edit, once: st
     drafts = read_markdown(text)
     if not drafts:
         raise refuse("input.bad", name="task", given=edit.value, why="it has no title")
+    _refuse_signing_for_others(editor, edit.name)
     caller = _caller(store, editor, editor.tree_agent, once)
     answer = tasks.add(store, caller, drafts[0])
     number = int(answer["task"]["id"][2:])
@@ -215,8 +216,15 @@ def _take_for(store: Store, liveness: Liveness, editor: Editor, number: int, nam
     task = _known(store, number)
     if task.state == TAKEN and task.agent == name:
         return number
+    _refuse_signing_for_others(editor, name)
     tasks.take(store, liveness, _caller(store, editor, agent_name(name), once), number=number)
     return number
+
+
+def _refuse_signing_for_others(editor: Editor, name: str) -> None:
+    """In an agent's own worktree nobody but the agent writes, so it may sign only for its own family."""
+    if editor.tree_agent and name and not is_kin(name, editor.tree_agent):
+        raise refuse("person.only", what=f"take a task for {name}", agent=editor.tree_agent)
 
 
 def _done(store: Store, liveness: Liveness, editor: Editor, edit: Edit, once: str) -> int:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.mirroring import carry_out, head_of, picture
 from lineclear.core.tasks import page as task_page
+from lineclear.core.tasks.lists import MAX_TASKS
 from lineclear.core.tasks.page import Item, find_edits, first_page, merge_items, parse_page, render_page
 from lineclear.host.files import remove_if_empty
 from lineclear.mirror.files import (
@@ -259,6 +260,12 @@ class _Pass:
     def _carry_out(
         self, page: Page, current: list[Item], edits: list[Edit], notes: dict[int | str, list[str]]
     ) -> None:
+        if len(edits) > MAX_TASKS:
+            notes.setdefault(current[edits[0].place].key, []).append(
+                f"none of the {len(edits)} edits from here on is taken in, since a page may have "
+                f"{MAX_TASKS} at once; add a long list with `lineclear task import FILE`"
+            )
+            return
         needs_branch = any(edit.kind == task_page.DONE for edit in edits)
         editor = editor_of(self.repo, page.tree, needs_branch=needs_branch)
         seen = page.base.page if page.base is not None else 0

@@ -15,12 +15,12 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-from lineclear.core.words.refusals import Refusal
+from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.mcp.calls import EXCHANGE, REQUESTER, Exchange
 from lineclear.mcp.server import ToolService
 from lineclear.serve.answering import MOST_BODY_BYTES, HooksAndCommands, answer, answer_json
 from lineclear.serve.authentication import is_from_socket, one, turn_away
-from lineclear.serve.sessions import IDLE_S, Sessions
+from lineclear.serve.sessions import IDLE_S, MOST_OF_ONE, Sessions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -125,6 +125,8 @@ class ServerApp:
             if is_post and one(scope["headers"], REVISION) == NEWEST:
                 await self._answer_newest(scope, receive, send)
                 return
+            if is_post and not session and not self._sessions.has_room(requester.proof):
+                raise refuse("serve.sessions", most=MOST_OF_ONE)
             await self._lasting.handle_request(scope, receive, self._noting(scope, requester.proof, send))
         finally:
             self._asking -= is_post

@@ -135,6 +135,7 @@ def one(headers: list[tuple[bytes, bytes]], name: bytes) -> bytes:
 # The HTTP status of a refusal; 403 for every other one.
 _STATUS = {
     "serve.proof": 401,
+    "serve.sessions": 429,
     "serve.host": 421,
     "serve.body": 413,
     "serve.call": 400,

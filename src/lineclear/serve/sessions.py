@@ -17,6 +17,8 @@ IDLE_S = 600.0
 # For sessions with a known client and no subscription.
 BRIEFLY_IDLE_S = 60.0
 MOST_NAMES = 2_000
+# Of one owner, so that nobody uses up what the server can keep.
+MOST_OF_ONE = 100
 
 
 class _Kept:
@@ -36,8 +38,23 @@ class Sessions:
         # (session, owner) -> its client, for the sessions dropped last
         self._names: dict[tuple[str, str], str] = {}
 
+    def has_room(self, owner: str) -> bool:
+        """May the owner begin another session? Not if requests use all that it may have."""
+        return sum(kept.owner == owner for kept in self._busy.values()) < MOST_OF_ONE
+
     def begin(self, session: str, owner: str) -> None:
+        """Drops the owner's session that was unused for longest, if this is one too many."""
         self._sweep()
+        unused = [
+            (kept.used_at, name, place)
+            for place in (self._light, self._idle)
+            for name, kept in place.items()
+            if kept.owner == owner
+        ]
+        in_use = sum(kept.owner == owner for kept in self._busy.values())
+        if unused and len(unused) + in_use >= MOST_OF_ONE:
+            _, oldest, place = min(unused, key=lambda one: one[0])
+            self._drop(place, oldest)
         kept = self._idle[session] = _Kept(owner)
         kept.used_at = self._clock()
 
@@ -88,9 +105,12 @@ class Sessions:
             session, kept = next(iter(place.items()))
             if kept.used_at > oldest:
                 return
-            del place[session]
-            if kept.client:
-                self._names[session, kept.owner] = kept.client
-                if len(self._names) > MOST_NAMES:
-                    del self._names[next(iter(self._names))]
-            self._on_end(session, kept.owner)
+            self._drop(place, session)
+
+    def _drop(self, place: dict[str, _Kept], session: str) -> None:
+        kept = place.pop(session)
+        if kept.client:
+            self._names[session, kept.owner] = kept.client
+            if len(self._names) > MOST_NAMES:
+                del self._names[next(iter(self._names))]
+        self._on_end(session, kept.owner)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lineclear.serve.sessions import BRIEFLY_IDLE_S, IDLE_S, MOST_NAMES, Sessions
+from lineclear.serve.sessions import BRIEFLY_IDLE_S, IDLE_S, MOST_NAMES, MOST_OF_ONE, Sessions
 
 
 class Clock:
@@ -118,3 +118,17 @@ def test_what_was_is_not_kept_however_much_it_was(sessions: Sessions, clock: Clo
         sessions.begin(f"s{number}", "ada")
         clock.now += 1
     assert len(sessions) <= IDLE_S + 1
+
+
+def test_one_owner_cannot_take_the_room_of_others(sessions: Sessions, clock: Clock, ended: list[str]) -> None:
+    sessions.begin("s", "ben")
+    for number in range(MOST_OF_ONE + 2):
+        clock.now += 0.001
+        sessions.begin(f"s{number}", "ada")
+    assert ended == ["s0 of ada", "s1 of ada"]
+    assert sessions.take("s", "ben")
+    for number in range(2, MOST_OF_ONE + 2):
+        assert sessions.has_room("ada")
+        assert sessions.take(f"s{number}", "ada")
+    assert not sessions.has_room("ada")
+    assert sessions.has_room("ben")

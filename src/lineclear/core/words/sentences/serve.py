@@ -53,6 +53,12 @@ ROWS = {
     "serve.start": Row(
         FAILED, "The server was started but did not answer within {seconds} s.", next="lineclear serve"
     ),
+    "serve.sessions": Row(
+        HELD,
+        "You have {most} open MCP sessions with this server, the most that one owner may have.",
+        who="Close one, and begin again.",
+        next="lineclear serve --status",
+    ),
     "serve.body": Row(USAGE, "The request is larger than {limit:MiB}.", next="lineclear serve --status"),
     "service.none": Row(
         FAILED,
