@@ -78,13 +78,19 @@ class Actor:
 
 
 def resolve(signs: Signs) -> Actor:
-    """Refuses an agent's token together with a name that is neither its own nor a sub-agent's."""
+    """Refuses an agent's token together with a name that is neither its own nor a sub-agent's, and an agent
+    with the person's name in any case."""
     may_be_person = not signs.is_marked and not signs.session
     if signs.token_name and signs.token_kind == AGENT:
         return Actor(_agent_of_token(signs.token_name, signs.given), is_person=False, source="token")
     person = signs.token_name or signs.person
     if signs.given:
-        return Actor(signs.given, is_person=signs.given == person and may_be_person, source="name")
+        is_person = signs.given == person and may_be_person
+        if not is_person and signs.given.partition("/")[0].lower() in (person.lower(), signs.person.lower()):
+            from lineclear.core.words.refusals import refuse
+
+            raise refuse("agent.person", given=signs.given, person=person)
+        return Actor(signs.given, is_person=is_person, source="name")
     if signs.token_name and may_be_person:
         return Actor(signs.token_name, is_person=True, source="token")
     if signs.session:

@@ -14,8 +14,8 @@ MAX_TASK_DIGITS = 15
 # The prefix of operation ids that a command made for itself, so that it can retry after a lost connection.
 OWN_OPERATION = "own:"
 
-# As an agent's name these would be ambiguous: "to all", "me".
-RESERVED = frozenset(("all", "me", "nobody"))
+# As an agent's name these would be ambiguous ("to all", "me") or sound like us.
+RESERVED = frozenset(("all", "me", "nobody", "lineclear", "system"))
 
 _DIGITS = frozenset("0123456789")
 _SMALL = frozenset("abcdefghijklmnopqrstuvwxyz") | _DIGITS

@@ -48,10 +48,11 @@ def test_a_given_name_comes_first_and_is_not_tied_to_the_session(world: World) -
         assert (who.name, who.is_person, who.session) == ("ann", False, "")
 
 
-def test_the_persons_name_in_an_agents_hands_makes_no_person(world: World) -> None:
+def test_the_persons_name_in_an_agents_hands_is_refused(world: World) -> None:
     assert caller(world, given="pat").is_person is True
-    assert caller(world, {"CLAUDECODE": "1"}, given="pat").is_person is False
-    assert caller(world, {"LINECLEAR_AGENT": "pat"}).is_person is False
+    for environ, given in (({"CLAUDECODE": "1"}, "pat"), ({"LINECLEAR_AGENT": "PAT"}, "")):
+        with refused("agent.person"):
+            caller(world, environ, given=given)
 
 
 def test_in_an_agents_worktree_one_is_that_agent(world: World) -> None:

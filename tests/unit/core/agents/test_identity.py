@@ -37,23 +37,18 @@ CASES: list[tuple[dict[str, Any], str, bool, str, bool]] = [
     # A person speaks for any agent; here the person is the token's.
     (PERSON_TOKEN | {"given": "ann"}, "ann", False, "name", False),
     (PERSON_TOKEN | {"given": "boss"} | TREE, "boss", True, "name", False),
-    (PERSON_TOKEN | {"given": "pat"}, "pat", False, "name", False),
     # A person's token in an agent's hands makes no person, and no agent of the person's name.
     (PERSON_TOKEN | MARKED, "gemini", False, "mark", True),
     (PERSON_TOKEN | MARKED | TREE, "painter", False, "worktree", False),
     (PERSON_TOKEN | KNOWN, "claude-3", False, "session", False),
     (PERSON_TOKEN | UNKNOWN, "claude", False, "session", True),
-    (PERSON_TOKEN | {"given": "boss"} | MARKED, "boss", False, "name", False),
     # A given name comes before everything that is only found.
     ({"given": "ann"}, "ann", False, "name", False),
     ({"given": "ann"} | EVERYTHING, "ann", False, "name", False),
     ({"given": "ann"} | TREE, "ann", False, "name", False),
-    # The person's own name is the person, unless an agent says it.
+    # The person's own name is the person.
     ({"given": "pat"}, "pat", True, "name", False),
     ({"given": "pat"} | TREE, "pat", True, "name", False),
-    ({"given": "pat"} | MARKED, "pat", False, "name", False),
-    ({"given": "pat"} | KNOWN, "pat", False, "name", False),
-    ({"given": "pat"} | UNKNOWN, "pat", False, "name", False),
     # The client's session, known or new.
     (KNOWN, "claude-3", False, "session", False),
     (EVERYTHING, "claude-3", False, "session", False),
@@ -84,6 +79,22 @@ def test_the_table_of_cases(
 def test_an_agents_token_speaks_for_nobody_else(signs: dict[str, Any], given: str) -> None:
     with refused("token.other"):
         resolve(Signs(person="pat", given=given, **(AGENT_TOKEN | signs)))
+
+
+@pytest.mark.parametrize(
+    ("signs", "given"),
+    [
+        *[(signs, name) for signs in (MARKED, KNOWN, UNKNOWN) for name in ("pat", "PAT", "Pat/critic")],
+        ({}, "PAT"),
+        ({}, "pat/critic"),
+        (PERSON_TOKEN, "pat"),
+        (PERSON_TOKEN, "Boss"),
+        (PERSON_TOKEN | MARKED, "boss"),
+    ],
+)
+def test_no_agent_has_a_persons_name(signs: dict[str, Any], given: str) -> None:
+    with refused("agent.person"):
+        resolve(Signs(person="pat", given=given, **signs))
 
 
 @pytest.mark.parametrize(("variable", "client"), SESSION_VARIABLES)

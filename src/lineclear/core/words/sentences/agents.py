@@ -24,6 +24,12 @@ ROWS = {
         who="It belongs to {owner:32} and is valid only for that agent and its sub-agents.",
         next="lineclear --as {owner:NAME}",
     ),
+    "agent.person": Row(
+        NOT_ALLOWED,
+        "An agent cannot be called {given:32}: that is the name of a person here.",
+        who="The person is {person:32}.",
+        next="lineclear --as NAME whoami",
+    ),
     "token.revoked": Row(
         NOT_ALLOWED,
         "The token of the {kind} {name:32} was revoked.",
