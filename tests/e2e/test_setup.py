@@ -161,6 +161,18 @@ def test_settings_kept_elsewhere_stay_a_link(line: CommandLine, repo: TemporaryR
     assert (home / "dotfiles/config.toml").read_text() == "# mine\n"
 
 
+@pytest.mark.parametrize("link", [".claude", ".claude/settings.local.json"])
+def test_a_link_out_of_the_repository_is_not_written_through(
+    line: CommandLine, repo: TemporaryRepo, home: Path, link: str
+) -> None:
+    (home / "elsewhere").mkdir(parents=True)
+    (repo.path / link).parent.mkdir(exist_ok=True)
+    (repo.path / link).symlink_to(home / "elsewhere" / ("" if link == ".claude" else "settings.json"))
+    assert line.refused("setup", "claude", code=4)["code"] == "setup.link"
+    assert line.refused("setup", "claude", "--dry-run", code=4)["code"] == "setup.link"
+    assert list((home / "elsewhere").iterdir()) == []
+
+
 def test_what_cannot_be_read_is_refused_and_left(line: CommandLine, repo: TemporaryRepo) -> None:
     path = repo.path / ".claude/settings.local.json"
     path.parent.mkdir()

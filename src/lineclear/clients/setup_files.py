@@ -44,6 +44,9 @@ class DiskSetupFiles:
                 directory = os.path.dirname(directory)
         return sorted(missing, key=len)
 
+    def leads_out(self, path: str, root: str) -> bool:
+        return not os.path.realpath(path).startswith(os.path.realpath(root) + "/")
+
     def apply(self, changes: Sequence[SetupChange | FileMove]) -> None:
         moved_away = {change.path for change in changes if isinstance(change, FileMove)}
         for change in changes:

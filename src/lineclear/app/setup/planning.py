@@ -70,6 +70,7 @@ def plan_install(
         if not facts.is_main:
             _leave_tracked(plan, facts)
             _say_commit(planned, facts)
+        _refuse_links(clone, root, plan)
         planned.add(plan)
         if plan.own_record:
             planned.record = {"format": FORMAT, "client": name, **plan.own_record}
@@ -90,6 +91,14 @@ def _leave_tracked(plan: SetupPlan, facts: SetupFacts) -> None:
     plan.changes = [change for change in plan.changes if change.path not in facts.shared]
     kept = plan.record.get("files", {})
     plan.record["files"] = {path: noted for path, noted in kept.items() if path not in facts.shared}
+
+
+def _refuse_links(clone: SetupClone, root: str, plan: SetupPlan) -> None:
+    """A repository may hold a link in place of a settings file; what it leads to is not the repository's.
+    The user's own settings may be links."""
+    for change in plan.changes:
+        if change.path.startswith(root + "/") and clone.files.leads_out(change.path, root):
+            raise refuse("setup.link", path=change.path.removeprefix(root + "/"))
 
 
 def _say_commit(planned: PlannedSetup, facts: SetupFacts) -> None:

@@ -73,6 +73,9 @@ class SetupFiles(Protocol):
     def missing_directories(self, paths: Iterable[str], /) -> list[str]:
         """The directories that have to be made for these files, outermost first."""
 
+    def leads_out(self, path: str, root: str, /) -> bool:
+        """Do links lead this path, which begins below the root, to a place outside it?"""
+
     def apply(self, changes: Sequence[SetupChange | FileMove], /) -> None:
         """Each file whole or not at all; FileChangedMeanwhile, before any change, where a file is not what
         the plan was made from."""

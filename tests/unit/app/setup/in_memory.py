@@ -28,6 +28,9 @@ class MemoryFiles:
         there = {path.rpartition("/")[0] for path in self.files}
         return sorted({path.rpartition("/")[0] for path in paths} - there)
 
+    def leads_out(self, path: str, root: str) -> bool:
+        return False
+
     def apply(self, changes: Sequence[SetupChange | FileMove]) -> None:
         for change in changes:
             if isinstance(change, FileMove):

@@ -75,6 +75,12 @@ ROWS = {
         words=("client",),
     ),
     "setup.not_written": Row(FAILED, "Cannot write {path:110}: {why:80}.", next="ls -ld {path:FILE}"),
+    "setup.link": Row(
+        NOT_ALLOWED,
+        "{path:path} is a link, or lies behind one, that leads out of the repository.",
+        who="lineclear would write to a file that is not part of it.",
+        next="ls -l {path:FILE}",
+    ),
     "setup.mcp": Row(
         FAILED, "The packages for `lineclear mcp` are not installed.", next="pip install 'mcp>=2.3,<3'"
     ),
