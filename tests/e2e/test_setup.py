@@ -161,6 +161,15 @@ def test_settings_kept_elsewhere_stay_a_link(line: CommandLine, repo: TemporaryR
     assert (home / "dotfiles/config.toml").read_text() == "# mine\n"
 
 
+def test_an_agent_does_not_remove_what_watches_it(line: CommandLine) -> None:
+    line.ok("setup", "claude", "--as", "ada")
+    for words in (("setup", "claude", "--remove"), ("mirror", "--on"), ("mirror", "--off")):
+        assert line.refused(*words, "--as", "ada", code=4)["code"] == "person.only"
+    marked = line.run("setup", "claude", "--remove", env={"CLAUDECODE": "1"})
+    assert "Only a person may remove what was set up." in marked.err
+    line.ok("setup", "claude", "--remove")
+
+
 @pytest.mark.parametrize("link", [".claude", ".claude/settings.local.json"])
 def test_a_link_out_of_the_repository_is_not_written_through(
     line: CommandLine, repo: TemporaryRepo, home: Path, link: str

@@ -40,6 +40,8 @@ def _declare_mirror(parser: ArgumentParser) -> None:
 
 
 def mirror(context: Context, args: Namespace) -> int | None:
+    if (args.on is not None or args.off is not None) and not context.caller.is_person:
+        raise refuse("person.only", what="choose the files for agents", agent=context.caller.name)
     if args.on is not None:
         return _turn_on(context, tuple(args.on) or BY_DEFAULT)
     if args.off is not None:

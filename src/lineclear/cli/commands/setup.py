@@ -9,6 +9,8 @@ from lineclear.app.setup.planning import check_name, plan_install, plan_remove
 from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable
 from lineclear.clients.registry import CLIENTS, SETUP, coding_agents, names_with
+from lineclear.core.agents.identity import read_environment
+from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.core.words.row import FINDINGS
 from lineclear.wiring.setup import check_setup, open_clone
 from lineclear.wiring.starting import require_git
@@ -40,6 +42,7 @@ def setup(context: Context, args: Namespace) -> int:
     if args.check:
         return _check(context, clone, args.client)
     if args.remove:
+        _refuse_agents(context)
         planned = plan_remove(clone, args.client)
     else:
         require_git()
@@ -47,6 +50,18 @@ def setup(context: Context, args: Namespace) -> int:
     if not args.dry_run:
         apply_setup(planned)
     return _tell(context, args, planned)
+
+
+def _refuse_agents(context: Context) -> None:
+    """An agent may install its own hooks, but not remove what watches it. Without a store only its marks tell
+    who is calling."""
+    try:
+        name = "" if context.caller.is_person else context.caller.name
+    except Refusal:
+        client, _, is_agent = read_environment(context.environ)
+        name = client or "agent" if is_agent else ""
+    if name:
+        raise refuse("person.only", what="remove what was set up", agent=name)
 
 
 def _tell(context: Context, args: Namespace, planned: PlannedSetup) -> int:
