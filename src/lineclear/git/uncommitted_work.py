@@ -12,12 +12,14 @@ from lineclear.git.branch_moves import step_in_progress
 from lineclear.git.commits import identity
 from lineclear.git.landing import commit_of
 from lineclear.git.run import GitFailed, git
+from lineclear.git.snapshots.files import beginning_of
 from lineclear.git.status import UNTRACKED, parse_status
 from lineclear.git.unfinished_merge import unmerged_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
+    from lineclear.core.worktrees.snapshots import SnapshotLimits
     from lineclear.git.status import Change
 
 _COMMIT_TIMEOUT_S = 900
@@ -25,11 +27,10 @@ _NESTED, _VANISHED = "a repository of its own", "it cannot be read"
 
 
 class GitWorkplace:
-    """The `Workplace` of app/runs/outputs.py. `refuse(path, size_bytes)` returns why a new file is not
-    committed, or ""."""
+    """The `Workplace` of app/runs/outputs.py. `limits` says which new files are not committed."""
 
-    def __init__(self, path: str, main_ref: str, refuse: Callable[[str, int], str]) -> None:
-        self._path, self._main_ref, self._refuse = path, main_ref, refuse
+    def __init__(self, path: str, main_ref: str, limits: SnapshotLimits) -> None:
+        self._path, self._main_ref, self._limits = path, main_ref, limits
 
     def return_to(self, branch: str) -> tuple[str, str]:
         """Put HEAD back on the branch. If HEAD contains the branch, the branch moves to HEAD's commit.
@@ -80,11 +81,12 @@ class GitWorkplace:
     def _why_not(self, path: bytes) -> str:
         if path.endswith(b"/"):
             return _NESTED
+        place = os.fsencode(self._path) + b"/" + path
         try:
-            size_bytes = os.lstat(os.fsencode(self._path) + b"/" + path).st_size
+            reason = self._limits.reason(os.fsdecode(path), os.lstat(place).st_size)
+            return reason or self._limits.reason_inside(beginning_of(place))
         except OSError:
             return _VANISHED
-        return self._refuse(os.fsdecode(path), size_bytes)
 
     def _commit(self, message: str, agent: str) -> str:
         """Run the user's hooks, too. If they fail but changed files, as formatters do, try once more."""

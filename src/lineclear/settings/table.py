@@ -43,8 +43,11 @@ KIB, MIB, GIB, TIB = 1 << 10, 1 << 20, 1 << 30, 1 << 40
 MAX_TOKENS, MAX_MICROS = 10**12, 10**15
 
 _SECRET_NAMES = (
-    ".env", ".env.*", "*.pem", "*.key", "id_rsa*", "id_ed25519*", "*.p12", "*.pfx", "*credentials*.json",
-    ".npmrc", ".pypirc", ".netrc", "secrets.*",
+    ".env", ".env.*", "*.env", ".envrc", "*.pem", "*.key", "*.ppk", "id_rsa*", "id_dsa*", "id_ecdsa*",
+    "id_ed25519*", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*credentials*.json", ".npmrc",
+    ".pypirc", ".netrc", ".pgpass", ".my.cnf", ".git-credentials", ".htpasswd", ".vault-token", "secrets.*",
+    "terraform.tfvars", "*.auto.tfvars", "*.tfstate", ".aws/credentials", "*/.aws/credentials",
+    ".kube/config", "*/.kube/config", ".docker/config.json", "*/.docker/config.json",
 )  # fmt: skip
 
 

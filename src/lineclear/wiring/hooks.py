@@ -154,8 +154,8 @@ def _place(repo: Repo, context: HookContext, memory: SessionFile) -> HookPlace:
     def is_secret(path: str) -> bool:
         from lineclear.core.worktrees.snapshots import SnapshotLimits
 
-        limits = SnapshotLimits(secret_names=settings.snapshots_secret_names)
-        return not settings.snapshots_secrets and limits.is_secret(path)
+        names, has_secrets = settings.snapshots_secret_names, settings.snapshots_secrets
+        return SnapshotLimits(secret_names=names, has_secrets=has_secrets).is_secret(path)
 
     return HookPlace(
         root=root, tree=repo.tree, name=layout.tree, person=person_name(settings.agents_person, repo.environ),

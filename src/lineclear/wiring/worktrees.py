@@ -109,7 +109,8 @@ def saved_work_in(repo: Repo) -> SavedWork:
         now_s=lambda: int(time.time()),
         limits=SnapshotLimits(
             largest_file_bytes=settings.snapshots_largest_file_bytes,
-            secret_names=() if settings.snapshots_secrets else settings.snapshots_secret_names,
+            secret_names=settings.snapshots_secret_names,
+            has_secrets=settings.snapshots_secrets,
         ),
         keep=settings.snapshots_keep,
         keep_for_s=settings.snapshots_keep_for_ms // 1_000,
@@ -118,7 +119,7 @@ def saved_work_in(repo: Repo) -> SavedWork:
 
 def workplace_of(repo: Repo, path: str) -> GitWorkplace:
     """A worktree at the end of somebody's work, with the limits on what is committed from it."""
-    return GitWorkplace(path, landing_ref(repo.layout), saved_work_in(repo).limits.reason)
+    return GitWorkplace(path, landing_ref(repo.layout), saved_work_in(repo).limits)
 
 
 def agent_work_in(repo: Repo) -> AgentWork:

@@ -102,6 +102,25 @@ def test_secrets_huge_files_and_nested_repositories_stay_out_and_are_named(team:
     assert "inner/: a repository of its own" in told
 
 
+def test_no_usual_place_of_a_secret_is_committed(team: Team, place: Path) -> None:
+    (place / "src/a.py").write_text("a = 2\n")
+    names = [
+        ".git-credentials",
+        ".pgpass",
+        "id_ecdsa",
+        ".envrc",
+        "prod.env",
+        "terraform.tfvars",
+        "a.jks",
+        "b.kdbx",
+    ]
+    for name in [*names, ".aws/credentials", "home/.kube/config"]:
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text("TOKEN=1\n")
+    (place / "notes.txt").write_text("token ghp_" + "a1B2" * 9 + "\n")
+    assert take_over(team).changed == ["src/a.py"]
+
+
 def test_an_agent_that_changed_nothing_is_rejected(team: Team) -> None:
     found = take_over(team)
     assert (found.how, found.reason) == ("rejected", "its branch has no changes")

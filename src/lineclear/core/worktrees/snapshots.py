@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 PREFIX = "refs/lineclear/snapshots/"
 SECRET, HUGE, NESTED, UNREADABLE = "secret name", "too large", "a repository of its own", "not readable"
+SECRET_CONTENT = "holds a private key or an access token"
 SHOWN_LEFT_OUT = 50
 
 # Snapshots taken again and again make room for newer ones; all others (at the end of a run, on request)
@@ -81,9 +82,15 @@ class SnapshotLimits:
     A pattern with a slash is matched with the whole path, one without with every name in the path.
     """
 
-    __slots__ = ("_is_secret_name", "_is_secret_path", "_largest_file_bytes", "_secret_directories")
+    __slots__ = (
+        "_has_secrets", "_is_secret_name", "_is_secret_path", "_largest_file_bytes", "_secret_directories",
+    )  # fmt: skip
 
-    def __init__(self, *, largest_file_bytes: int = 0, secret_names: Iterable[str] = ()) -> None:
+    def __init__(
+        self, *, largest_file_bytes: int = 0, secret_names: Iterable[str] = (), has_secrets: bool = False
+    ) -> None:
+        """`has_secrets`: take secrets, too, whatever their names and content."""
+        self._has_secrets = has_secrets
         patterns = [pattern.lower() for pattern in secret_names]
         self._largest_file_bytes = largest_file_bytes
         self._is_secret_name = _matcher(pattern for pattern in patterns if "/" not in pattern)
@@ -97,7 +104,15 @@ class SnapshotLimits:
             return SECRET
         return HUGE if 0 < self._largest_file_bytes < size_bytes else ""
 
+    def reason_inside(self, content: bytes) -> str:
+        """Why an untracked file with this beginning stays out; "" if it may go in."""
+        from lineclear.core.worktrees.secrets import looks_secret
+
+        return SECRET_CONTENT if not self._has_secrets and looks_secret(content) else ""
+
     def is_secret(self, path: str) -> bool:
+        if self._has_secrets:
+            return False
         whole = path.lower()
         directory, _, name = whole.rpartition("/")
         return (

@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lineclear.core.worktrees.secrets import LOOKED_AT_BYTES
 from lineclear.git import parse
 from lineclear.host.files import write_atomically
 
@@ -24,6 +25,14 @@ _TICK_NS, _COARSE_TICK_NS = 50_000_000, 2_500_000_000
 def signature_of(found: os.stat_result) -> list[int]:
     """Numbers that change when a file's content or kind changes."""
     return [found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev]
+
+
+def beginning_of(path: bytes) -> bytes:
+    """What is looked at for secrets; nothing of a link. OSError if the file cannot be read."""
+    if os.path.islink(path):
+        return b""
+    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb", buffering=0) as file:
+        return file.read(LOOKED_AT_BYTES) or b""
 
 
 def is_settled(path: bytes, before: os.stat_result, looked_ns: int) -> bool:

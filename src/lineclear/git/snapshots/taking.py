@@ -44,7 +44,7 @@ from lineclear.git.objects import (
     parse_tree,
 )
 from lineclear.git.run import GitFailed, Started, git
-from lineclear.git.snapshots.files import State, create_loose_ref, is_settled, signature_of
+from lineclear.git.snapshots.files import State, beginning_of, create_loose_ref, is_settled, signature_of
 from lineclear.git.snapshots.trees import KnownTrees, head_in_files
 from lineclear.git.status import DELETED, FROM_INDEX, GITLINK, SUBMODULE, UNTRACKED, parse_status
 from lineclear.host.locks import LockFile
@@ -322,8 +322,19 @@ class Snapshots:
         if known is not None and state.signatures.get(path) == signature and known[0] == mode:
             content.changes[path] = known
             content.signatures[path] = signature
+            return
+        reason = self._reason_inside(path, limits) if change.kind == UNTRACKED else ""
+        if reason:
+            content.left_out.append(LeftOut(os.fsdecode(path), reason))
+            content.changes.pop(path, None)
         else:
             content.to_hash.append((path, mode, found))
+
+    def _reason_inside(self, path: bytes, limits: SnapshotLimits) -> str:
+        try:
+            return limits.reason_inside(beginning_of(self._place(path)))
+        except OSError:
+            return ""  # hashing it says why
 
     def _submodule_head(self, path: bytes) -> str:
         try:

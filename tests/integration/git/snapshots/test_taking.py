@@ -148,10 +148,25 @@ def test_secret_and_huge_untracked_files_stay_out_and_are_named(studio: Studio) 
     assert studio.text(taken.commit, "tracked.pem") == "a tracked file is in git already"
 
 
+def test_an_untracked_file_with_a_key_inside_stays_out_and_is_named(studio: Studio) -> None:
+    key = "-----BEGIN OPENSSH " + "PRIVATE KEY-----\nb3Blb\n"
+    studio.repo.commit("Tracked", {"known.txt": "old\n"}, at=studio.path)
+    studio.write("known.txt", key)
+    studio.write("notes.txt", "harmless\n")
+    assert "notes.txt" in studio.names(studio.taken().commit)
+    studio.write("notes.txt", key)
+    taken = studio.taken()
+    assert taken.left_out == ("notes.txt (holds a private key or an access token)",)
+    assert "notes.txt" not in studio.names(taken.commit)
+    assert studio.text(taken.commit, "known.txt") == key.strip()  # it is in git already
+    assert "notes.txt" in studio.names(studio.taken(limits=SnapshotLimits(has_secrets=True)).commit)
+
+
 def test_what_was_left_out_can_be_asked_for(studio: Studio) -> None:
     studio.write(".env", "TOKEN=1\n")
     studio.taken(limits=SnapshotLimits(secret_names=(".env",)))
-    assert ".env" in studio.names(studio.taken(limits=SnapshotLimits()).commit)
+    limits = SnapshotLimits(secret_names=(".env",), has_secrets=True)
+    assert ".env" in studio.names(studio.taken(limits=limits).commit)
 
 
 def test_a_secret_that_left_the_index_is_as_head_has_it(studio: Studio) -> None:
