@@ -74,6 +74,9 @@ class FakeSession(HookSession):
 
         return self._store.transact(self.caller, transact)
 
+    def other_names(self, file: FileInTree, /) -> list[str]:
+        return []
+
     def locate(self, path: str, /) -> FileInTree | None:
         below = path.removeprefix("/repo/")
         return FileInTree(

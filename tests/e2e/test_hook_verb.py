@@ -321,6 +321,15 @@ def test_random_damage_to_real_input_never_crashes_or_blocks(line: CommandLine, 
         assert b"Traceback" not in done.stderr, (SEED, done)
 
 
+def test_a_hard_link_to_a_locked_file_is_that_file(line: CommandLine, repo: TemporaryRepo) -> None:
+    rules = '[[strategy]]\nmatch = "*.lock"\nstrategy = "locked"\n'
+    repo.commit("Settings", {"lineclear.toml": rules, "deps.lock": "1\n", "free.txt": "1\n"})
+    (repo.path / "alias.txt").hardlink_to(repo.path / "deps.lock")
+    (repo.path / "twin.txt").hardlink_to(repo.path / "free.txt")
+    assert "file:deps.lock is locked" in edit(line, repo.path / "alias.txt")
+    assert edit(line, repo.path / "twin.txt") == ""
+
+
 def test_a_wrong_command_line_is_not_the_hosts_block_code(line: CommandLine) -> None:
     for words in (["hook"], ["hook", "claude"], ["hook", "nobody", "PreToolUse"], ["hook", "a", "b", "c"]):
         assert line.run(*words).code not in (0, BLOCK_CODE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 
 from lineclear.core.claims.paths import fold
 from lineclear.core.claims.resources import parse_resource
@@ -48,8 +49,32 @@ class TreeFiles:
         except (OSError, ValueError):
             return ""
 
+    def other_names(self, root: str, below: str) -> list[str]:
+        real = f"{root}/{below}"
+        try:
+            found = os.lstat(real)
+        except OSError:
+            return []
+        if found.st_nlink < 2 or not stat.S_ISREG(found.st_mode):
+            return []
+        from lineclear.git.run import GitFailed, quick_git
+
+        try:
+            tracked = quick_git(("ls-files", "-z"), root).split(b"\0")
+        except GitFailed:
+            return []
+        places = (f"{root}/{os.fsdecode(path)}" for path in tracked if path)
+        return [place for place in places if place != real and _is_same_file(place, found)]
+
     def is_directory(self, path: str) -> bool:
         return os.path.isdir(path)
+
+
+def _is_same_file(path: str, found: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(os.lstat(path), found)
+    except OSError:
+        return False
 
 
 def changed_paths(layout: Layout, base: str, *, fold_case: bool, nfc: bool) -> set[str] | None:

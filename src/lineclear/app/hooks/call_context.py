@@ -114,6 +114,11 @@ class HookSession:
         is_shared = self.is_shared if tree == self._place.tree else self._is_shared(tree)
         return FileInTree(resource, below, f"{root}/{below}", tree, is_shared)
 
+    def other_names(self, file: FileInTree) -> list[str]:
+        """The paths of tracked files that change together with this one, since they are hard links to it."""
+        root = file.real.removesuffix("/" + file.path)
+        return self._place.files.other_names(root, file.path)
+
     def digest(self, file: FileInTree) -> str:
         """A digest of the file's content; "" if there is no file."""
         return self._place.files.digest(file.real)

@@ -78,6 +78,9 @@ def _before_edit(session: HookSession, call: HookCall, reply: HookAnswer) -> Non
         return
     notes: list[str] = []
     others = [judge(session.tx, session, file, _touches(session, file, call)) for file in files]
+    names = tuple(name for file in files for name in session.other_names(file))
+    for file in _files(session, names):
+        judge(session.tx, session, file, _touches(session, file, call))
     for file in files:
         note = _check_version(session, file, call)
         if note:

@@ -50,6 +50,9 @@ if TYPE_CHECKING:
         def text(self, path: str, /) -> str:
             """The text of a small file; "" if it is large or cannot be read."""
 
+        def other_names(self, root: str, below: str, /) -> list[str]:
+            """The paths of tracked files of the worktree that are hard links to this one."""
+
         def is_directory(self, path: str, /) -> bool: ...
 
     class HookTree(Protocol):
