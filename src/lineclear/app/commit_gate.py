@@ -11,9 +11,11 @@ from dataclasses import KW_ONLY, dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
+from lineclear.app.worktrees.rows import own_worktree
 from lineclear.app.write_facts import judge, tree_of
 from lineclear.code.symbol_places import change_touches
 from lineclear.core.agents.identity import read_environment
+from lineclear.core.agents.names import is_main_tree
 from lineclear.core.claims.resources import file_resources
 from lineclear.core.claims.strategies import strategy_for
 from lineclear.core.claims.write_rule import (
@@ -44,7 +46,10 @@ if TYPE_CHECKING:
 MOST_FINDINGS = 20
 FOREIGN = "gate.foreign_tree"
 NO_MARKS: Mapping[str, int] = MappingProxyType({})
-PRE_COMMIT, PRE_PUSH, REFERENCES = "pre-commit", "pre-push", "reference-transaction"
+PRE_COMMIT, PRE_PUSH, PRE_REBASE, REFERENCES = "pre-commit", "pre-push", "pre-rebase", "reference-transaction"
+MAIN_TREE = "gate.main_tree"
+# A merge moves ORIG_HEAD before it touches a file; others do so when they have touched them.
+_ORIG_HEAD, _MERGES = "ORIG_HEAD", ("merge", "pull")
 
 
 class IncomingGit(Protocol):
@@ -53,6 +58,10 @@ class IncomingGit(Protocol):
     @property
     def main(self) -> str:
         """The full ref of the branch that work lands on."""
+
+    @property
+    def head(self) -> str:
+        """The full ref of the branch that is checked out here; "" if HEAD is detached."""
 
     def staged_paths(self) -> list[str]:
         """The paths that the commit in progress changes; for a merge, those that differ from every parent."""
@@ -102,11 +111,15 @@ class CommitGate:
         self._store, self._liveness, self.rules, self._git = store, liveness, rules, git
         self._tree, self._environ = tree, environ
 
-    def judge(self, hook: str, caller: Caller, lines: Sequence[str]) -> list[GateFinding]:
-        """The changes that are not allowed. `lines`: the input that git gives to this hook."""
-        if hook == PRE_COMMIT:
-            return self.judge_commit(caller)
-        return self.judge_push(caller, lines) if hook == PRE_PUSH else self.judge_refs(lines)
+    def judge(self, hook: str, caller: Caller, lines: Sequence[str], verb: str = "") -> list[GateFinding]:
+        """The changes that are not allowed. `lines`: the input that git gives to this hook. `verb`: the git
+        command that moves refs, if it is known."""
+        if hook == PRE_PUSH:
+            return self.judge_push(caller, lines)
+        if hook == REFERENCES:
+            return self.judge_refs(caller, lines, verb)
+        found = self._judge_main_tree(caller, [self._git.head])
+        return found or (self.judge_commit(caller) if hook == PRE_COMMIT else [])
 
     def judge_commit(self, caller: Caller) -> list[GateFinding]:
         """Judge the commit in progress in this worktree."""
@@ -133,9 +146,24 @@ class CommitGate:
             lambda path: [self._git.pushed_texts(local, path) for local in pushed],
         )  # fmt: skip
 
-    def judge_refs(self, lines: Sequence[str]) -> list[GateFinding]:
+    def judge_refs(self, caller: Caller, lines: Sequence[str], verb: str) -> list[GateFinding]:
         """`lines`: old id, new id, ref."""
-        return _judge_refs(self._tree, _refs_in(lines), self._git.main)[:1]
+        refs = _refs_in(lines)
+        if _ORIG_HEAD in refs and verb in _MERGES:
+            refs.append(self._git.head)
+        found = _judge_refs(self._tree, refs, self._git.main)[:1]
+        return found or self._judge_main_tree(caller, refs)
+
+    def _judge_main_tree(self, caller: Caller, refs: Sequence[str]) -> list[GateFinding]:
+        """In the main tree an agent with a worktree of its own may not move main."""
+        main = self._git.main
+        if not is_main_tree(self._tree) or main not in refs:
+            return []
+        row = self._store.read(lambda view: own_worktree(view, caller.name))
+        if row is None:
+            return []
+        facts = {"main": main.removeprefix("refs/heads/"), "own": row.path, "branch": row.branch}
+        return [GateFinding(main, refuse(MAIN_TREE, **facts))]
 
     def judge_landing(
         self, agent: str, paths: Sequence[str], *, base: str = "", tip: str = "",

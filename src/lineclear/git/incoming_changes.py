@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lineclear.core.queue.commit_gate import MARKER_LINE
+from lineclear.git.branch_moves import head_ref
 from lineclear.git.landing import landing_ref
 from lineclear.git.run import GitFailed, git
 from lineclear.git.snapshots.refs import empty_tree
@@ -33,6 +34,10 @@ class IncomingChanges:
     @cached_property
     def main(self) -> str:
         return landing_ref(self._layout)
+
+    @cached_property
+    def head(self) -> str:
+        return head_ref(self._cwd, self._layout.common_dir, self._layout.git_dir)
 
     def staged_paths(self) -> list[str]:
         """Of a merge only the paths that differ from every parent: the rest was judged on its own branch."""

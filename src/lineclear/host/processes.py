@@ -105,6 +105,13 @@ def mark_of(pid: int, name: str) -> bytes:
     return rest.partition(b"\0")[0]
 
 
+def words_of(pid: int) -> list[str]:
+    """The words of the command that the process was started with; empty if we may not read them."""
+    if HAS_MARKS:
+        return os.fsdecode(_read(f"{_PROC}/{pid}/cmdline")).split("\0")[:-1]
+    return os.fsdecode(output_of(("/bin/ps", "-o", "args=", "-p", str(pid)))).split()
+
+
 def marked(mark: str) -> list[int]:
     """The processes, except our own, whose environment contains `mark` (NAME=VALUE). None without /proc:
     there the process group has to be enough."""

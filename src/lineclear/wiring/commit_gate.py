@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.app.commit_gate import CommitGate, GateRules
+from lineclear.app.commit_gate import PRE_REBASE, REFERENCES, CommitGate, GateRules
 from lineclear.app.commit_gate import judge_alone as judge_without_store
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.git.incoming_changes import IncomingChanges
 from lineclear.git.layout import find_layout
+from lineclear.git.refused_moves import return_autostash, undo_refused, verb_of
+from lineclear.host.processes import words_of
 from lineclear.host.store_outages import Outage
 from lineclear.wiring.mirroring import is_for_agents
 from lineclear.wiring.repo import Repo, folds_case, open_store, read_settings, state_directory
@@ -28,6 +30,19 @@ if TYPE_CHECKING:
 def commit_gate_of(repo: Repo) -> CommitGate:
     rules, git = gate_rules(repo.layout, repo.settings), IncomingChanges(repo.layout, repo.environ)
     return CommitGate(repo.store, repo.liveness, rules, git, tree=repo.tree, environ=repo.environ)
+
+
+def verb_of_process(pid: str) -> str:
+    """The verb of the git command with this process id; "" if it is unknown."""
+    return verb_of(words_of(int(pid))) if pid.isdigit() else ""
+
+
+def tidy_main_tree(layout: Layout, hook: str, lines: Sequence[str], verb: str) -> None:
+    """Leave the main tree as it was before the command that was refused."""
+    if hook == REFERENCES:
+        undo_refused(layout, lines, verb)
+    elif hook == PRE_REBASE:
+        return_autostash(layout)
 
 
 def gate_rules(layout: Layout, settings: Settings) -> GateRules:

@@ -17,7 +17,7 @@ ZERO = "0" * 40
 class FakeIncoming:
     """The commit `old` is on main; each other one brings in a file of its name."""
 
-    main = MAIN
+    main = head = MAIN
 
     def __init__(self, staged: Sequence[str] = (), new: Sequence[str] = ()) -> None:
         self._staged, self._new = list(staged), set(new)

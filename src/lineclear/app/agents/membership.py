@@ -5,6 +5,7 @@ from __future__ import annotations
 from lineclear.app.agents.dead_agents import free_agent
 from lineclear.app.operations import once
 from lineclear.core.agents.identity import COUNTING, next_name
+from lineclear.core.agents.names import is_main_tree
 from lineclear.core.log.events import Draft
 from lineclear.core.log.queries import any_of
 from lineclear.core.log.tables import AGENT, LOG, WORKTREE
@@ -110,7 +111,7 @@ def _owner_without_session(view: View, tree: str, client: str) -> str:
 
 def agent_of_tree(view: View, tree: str) -> str:
     """The only live agent of a linked worktree; "" if there are several, and for the main tree."""
-    if tree.rpartition("/")[2] == "main":
+    if is_main_tree(tree):
         return ""
     live = [a for a in view.pick(AGENT, "tree", (tree,)) if a.kind == "agent" and a.state == "here"]
     here = [a.name for a in live if not any(a.name.startswith(other.name + "/") for other in live)]

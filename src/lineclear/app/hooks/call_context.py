@@ -11,7 +11,7 @@ from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.agents.whoami import recognise
 from lineclear.app.hooks.ports import FileInTree
 from lineclear.core.agents.hooks import subagent_name
-from lineclear.core.agents.names import is_family
+from lineclear.core.agents.names import is_family, is_main_tree
 from lineclear.core.claims.write_rule import fence_from
 from lineclear.core.log.tables import AGENT, WORKTREE
 from lineclear.core.words.refusals import Refusal
@@ -83,7 +83,7 @@ class HookSession:
 
     def _is_shared(self, tree: str) -> bool:
         """The main tree is always shared; a linked one while another agent is alive in it."""
-        if tree.rpartition("/")[2] == "main":
+        if is_main_tree(tree):
             return True
         for agent in self.tx.pick(AGENT, "tree", (tree,)):
             if agent.kind == "agent" and agent.state == "here" and agent.session:

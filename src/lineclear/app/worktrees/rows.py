@@ -12,11 +12,11 @@ from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.operations import once
 from lineclear.app.ports import Caller
 from lineclear.app.queue.candidates import live_on
-from lineclear.core.agents.names import is_family
+from lineclear.core.agents.names import is_family, is_main_tree
 from lineclear.core.claims.granting import INTENT
 from lineclear.core.claims.leases import claim_released
 from lineclear.core.log.events import Draft
-from lineclear.core.log.tables import CLAIM, OPERATION, RUN, TASK, WORKTREE, Worktree
+from lineclear.core.log.tables import AGENT, CLAIM, OPERATION, RUN, TASK, WORKTREE, Worktree
 from lineclear.core.runs.states import ENDED
 from lineclear.core.words.refusals import not_found, refuse
 from lineclear.core.worktrees.rules import (
@@ -271,6 +271,15 @@ def known_worktree(view: View, tree: str) -> Worktree:
 
 def worktrees_of(view: View, agent: str) -> list[Worktree]:
     return view.pick(WORKTREE, "agent", (agent,))
+
+
+def own_worktree(view: View, agent: str) -> Worktree | None:
+    """The linked worktree that the agent works in. None if it has none, or its session is in the main tree
+    now."""
+    known = view.get(AGENT, (agent,))
+    if known is not None and known.session and is_main_tree(known.tree):
+        return None
+    return next(iter(worktrees_of(view, agent)), None)
 
 
 def agent_on(view: View, branch: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
+from lineclear.core.agents.names import is_main_tree
 from lineclear.core.log.tables import AGENT, TASK, WORKTREE
 from lineclear.core.words.refusals import refuse
 from lineclear.core.worktrees.snapshots import PREFIX, Kept, ref_prefix
@@ -69,7 +70,7 @@ def work_in(view: View, presence: Presence, tree: str, path: str, silence_ms: in
     recent = [
         agent for agent in here if (idle := idle_ns[agent.name]) is not None and idle < silence_ms * 1_000_000
     ]
-    is_main = tree.rpartition("/")[2] == "main"
+    is_main = is_main_tree(tree)
     chosen = recent or ([] if is_main else sorted(here, key=lambda agent: agent.joined)[-1:])
     task = row.task if row is not None else 0
     return [Work(agent.name, tree=tree, path=path, task=task) for agent in chosen]

@@ -5,29 +5,39 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from lineclear.app.commit_gate import MAIN_TREE, PRE_COMMIT, PRE_PUSH, PRE_REBASE, REFERENCES
 from lineclear.cli.command import Command, Context
 from lineclear.core.store_outages import is_outage
 from lineclear.core.words.refusals import Refusal
 from lineclear.core.words.row import NOT_ALLOWED
-from lineclear.wiring.commit_gate import commit_gate_of, is_closed, judge_alone, open_hastily
+from lineclear.wiring.commit_gate import (
+    commit_gate_of,
+    is_closed,
+    judge_alone,
+    open_hastily,
+    tidy_main_tree,
+    verb_of_process,
+)
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from lineclear.core.queue.commit_gate import GateFinding
 
-HOOKS = ("pre-commit", "pre-push", "reference-transaction")
+HOOKS = (PRE_COMMIT, PRE_PUSH, PRE_REBASE, REFERENCES)
 
 
 def _declare(parser: ArgumentParser) -> None:
     parser.add_argument("hook", metavar="HOOK", choices=HOOKS, help="the git hook that asks")
-    parser.add_argument("words", metavar="WORD", nargs="*", help="the arguments that git gives to that hook")
+    help = "the arguments that git gives to that hook; for reference-transaction also git's process id"
+    parser.add_argument("words", metavar="WORD", nargs="*", help=help)
 
 
 def gate(context: Context, args: Namespace) -> int:
-    lines = [] if args.hook == "pre-commit" else sys.stdin.read().splitlines()
+    lines = sys.stdin.read().splitlines() if args.hook in (PRE_PUSH, REFERENCES) else []
+    verb = verb_of_process(args.words[-1]) if args.hook == REFERENCES and args.words else ""
     try:
-        findings, is_person = _judge(context, args.hook, lines)
+        findings, is_person = _judge(context, args.hook, lines, verb)
     except Refusal as refusal:
         if not is_outage(refusal):
             context.out.hint(f"lineclear: commit check skipped; git continues: {refusal.what}")
@@ -49,14 +59,16 @@ def gate(context: Context, args: Namespace) -> int:
     # The first finding, with the other paths as data: one next action at a time.
     first = findings[0].refusal
     first.facts["paths"] = [finding.path for finding in findings]
+    if first.code == MAIN_TREE:
+        tidy_main_tree(context.repo.layout, args.hook, lines, verb)
     raise first
 
 
-def _judge(context: Context, hook: str, lines: list[str]) -> tuple[list[GateFinding], bool]:
+def _judge(context: Context, hook: str, lines: list[str], verb: str) -> tuple[list[GateFinding], bool]:
     """What the caller may not change, and whether the caller is a person."""
     context.use(open_hastily(context.cwd, context.environ))
     caller = context.repo.caller(context.given)
-    return commit_gate_of(context.repo).judge(hook, caller, lines), caller.is_person
+    return commit_gate_of(context.repo).judge(hook, caller, lines, verb), caller.is_person
 
 
 def _is_closed(context: Context) -> bool:

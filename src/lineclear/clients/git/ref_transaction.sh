@@ -8,24 +8,26 @@ if [ "$1" != prepared ] || [ "$LINECLEAR_GATE" = open ] || [ ! -x "$gate" ]; the
     [ ! -x "$kept" ] || exec "$kept" "$@"
     exit 0
 fi
-lines= guarded=
+lines= ours= main= begins=
 while IFS= read -r line; do
     lines="$lines$line
 "
     case $line in
-    *' refs/lineclear/'*) guarded=ours ;;
-    *' '@MAIN@) guarded=${guarded:-main} ;;
+    *' refs/lineclear/'*) ours=yes ;;
+    *' '@MAIN@) main=yes ;;
+    *' ORIG_HEAD') begins=yes ;; # a merge or pull writes it before it touches a file
     esac
 done
-# In the main worktree everybody may commit to main; from a linked worktree, work has to land.
-if [ "$guarded" = main ]; then
+# Agents land from their own worktrees. In the main worktree a person may do anything, and so may an agent that works
+# there: the gate knows.
+if [ -z "$ours" ] && [ -n "$main$begins" ]; then
     case $(git rev-parse --git-dir) in
-    */worktrees/*) ;;
-    *) guarded= ;;
+    */worktrees/*) ours=$main ;;
+    *) ours="@SIGNS@" ;;
     esac
 fi
-if [ -n "$guarded" ]; then
-    printf '%s' "$lines" | "$gate" @NAME@ "$@" || exit $?
+if [ -n "$ours" ]; then
+    printf '%s' "$lines" | "$gate" @NAME@ "$@" "$PPID" || exit $?
 fi
 [ -x "$kept" ] || exit 0
 printf '%s' "$lines" | "$kept" "$@"

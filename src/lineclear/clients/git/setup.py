@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.setup.plan import FileMove, SetupChange, SetupPlan
 from lineclear.clients.templating import fill
+from lineclear.core.agents.identity import SIGNS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,12 +26,13 @@ GIT_SETTINGS = ("core.hooksPath",)
 GUARDED = {
     "pre-commit": "git/hook.sh",
     "pre-push": "git/pre_push.sh",
+    "pre-rebase": "git/hook.sh",
     "reference-transaction": "git/ref_transaction.sh",
 }
 OTHERS = (
     "applypatch-msg", "commit-msg", "fsmonitor-watchman", "post-applypatch", "post-checkout", "post-commit",
     "post-index-change", "post-merge", "post-receive", "post-rewrite", "post-update", "pre-applypatch",
-    "pre-auto-gc", "pre-merge-commit", "pre-rebase", "pre-receive", "prepare-commit-msg", "proc-receive",
+    "pre-auto-gc", "pre-merge-commit", "pre-receive", "prepare-commit-msg", "proc-receive",
     "push-to-checkout", "sendemail-validate", "update",
 )  # fmt: skip
 KEPT = ".kept-by-lineclear"
@@ -43,7 +45,8 @@ def is_ours(data: bytes | None) -> bool:
 
 def stub(name: str, *, gate: str, kept: str, main_ref: str) -> bytes:
     template = GUARDED.get(name, "git/hook_other.sh")
-    return fill(template, NAME=name, GATE=gate, KEPT=kept, MAIN=main_ref).encode()
+    signs = "".join(f"${sign}" for sign in SIGNS)
+    return fill(template, NAME=name, GATE=gate, KEPT=kept, MAIN=main_ref, SIGNS=signs).encode()
 
 
 def files(facts: SetupFacts) -> list[str]:

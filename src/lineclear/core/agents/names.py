@@ -24,6 +24,11 @@ _NAME = _PLAIN | frozenset("._-")
 _LABEL = _SMALL | frozenset("._/-")
 
 
+def is_main_tree(tree: str) -> bool:
+    """Is this the name of a clone's main worktree? In a shared store the clone's name comes first."""
+    return tree.rpartition("/")[2] == "main"
+
+
 def agent_name(text: str) -> str:
     """A name, or up to four of them joined by "/" (a sub-agent below its parent)."""
     return _levels("agent name", text)

@@ -9,7 +9,7 @@ claim ends is decided in leases.py.
 
 from __future__ import annotations
 
-from lineclear.core.agents.names import is_family
+from lineclear.core.agents.names import is_family, is_main_tree
 from lineclear.core.claims.leases import end_dead_tickets, end_lapsed
 from lineclear.core.claims.resources import overlaps, resource_of
 from lineclear.core.claims.strategies import ISOLATED, strategy_for
@@ -104,7 +104,7 @@ def usual_mode(resources: Iterable[Resource], rules: list[Rule], *, is_person: b
     stop others in their worktrees. In the main tree there are no copies to merge. A person's claim means
     "leave this to me".
     """
-    if is_person or tree.rpartition("/")[2] == "main":
+    if is_person or is_main_tree(tree):
         return EXCLUSIVE
     is_isolated = all(strategy_for(resource, rules).strategy == ISOLATED for resource in resources)
     return INTENT if is_isolated else EXCLUSIVE

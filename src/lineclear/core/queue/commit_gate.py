@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lineclear.core.agents.names import is_main_tree
 from lineclear.core.words.refusals import Refusal, refuse
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def judge_move(tree: str, ref: str, landing_ref: str) -> Refusal | None:
     by landing, except in the shared tree, where main may be checked out."""
     if ref.startswith("refs/lineclear/"):
         return refuse("gate.ref", ref=ref)
-    if ref == landing_ref and tree.rpartition("/")[2] != "main":
+    if ref == landing_ref and not is_main_tree(tree):
         return refuse("gate.main", main=ref.removeprefix("refs/heads/"))
     return None
 

@@ -148,6 +148,12 @@ ROWS = {
         "Only landings move {main}; commit to a branch of your own.",
         next="lineclear land",
     ),
+    "gate.main_tree": Row(
+        NOT_ALLOWED,
+        "Cannot move {main:40} in the main worktree: you have a worktree of your own.",
+        who="Commit in {own:70}, and land its branch.",
+        next="lineclear land {branch:BRANCH}",
+    ),
     "gate.unreachable": Row(
         NOT_ALLOWED,
         "Cannot write {resource:100} ({strategy:30}): the shared store is out of reach.",
