@@ -86,6 +86,11 @@ def delegate(name: str) -> Step:
     return Step("delegate", {"name": name})
 
 
+def delegate_both(one: str, two: str) -> Step:
+    """To two sub-agents at once, in one answer, which counts as two steps. Claude Code only."""
+    return Step("delegate", {"name": one, "also": two})
+
+
 def shell(command: str) -> Step:
     return Step("shell", {"command": command})
 
@@ -144,15 +149,17 @@ class Messages:
         usage = {"input_tokens": step.tokens_in, "output_tokens": 1}
         message = {"id": f"msg_{id}", "type": "message", "role": "assistant", "model": model, "content": []}
         yield "message_start", {"message": message | {"stop_reason": None, "usage": usage}}
-        block: dict[str, Any] = {"type": "text", "text": ""}
-        delta = {"type": "text_delta", "text": step.fields.get("text", "")}
-        if step.kind != "say":
-            name, given = self.tool(step)
-            block = {"type": "tool_use", "id": f"toolu_{id}", "name": name, "input": {}}
-            delta = {"type": "input_json_delta", "partial_json": json.dumps(given)}
-        yield "content_block_start", {"index": 0, "content_block": block}
-        yield "content_block_delta", {"index": 0, "delta": delta}
-        yield "content_block_stop", {"index": 0}
+        also = step.fields.get("also", "")
+        for index, one in enumerate([step, delegate(also)] if also else [step]):
+            block: dict[str, Any] = {"type": "text", "text": ""}
+            delta = {"type": "text_delta", "text": one.fields.get("text", "")}
+            if one.kind != "say":
+                name, given = self.tool(one)
+                block = {"type": "tool_use", "id": f"toolu_{id}{index or ''}", "name": name, "input": {}}
+                delta = {"type": "input_json_delta", "partial_json": json.dumps(given)}
+            yield "content_block_start", {"index": index, "content_block": block}
+            yield "content_block_delta", {"index": index, "delta": delta}
+            yield "content_block_stop", {"index": index}
         reason = "end_turn" if step.kind == "say" else "tool_use"
         spent = {"input_tokens": step.tokens_in, "output_tokens": step.tokens_out}
         yield "message_delta", {"delta": {"stop_reason": reason}, "usage": spent}

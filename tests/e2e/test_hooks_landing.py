@@ -4,14 +4,16 @@ the queue, and a client that is started again in its worktree is who it was."""
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.clients_server import Asked, delegate, edit, running_model, say, shell
+from tests.clients_server import Asked, delegate, delegate_both, edit, running_model, say, shell, tool
 from tests.e2e.agents import Office, until_asked
 from tests.repository import TemporaryRepo
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.slow
 
@@ -155,26 +157,46 @@ def test_a_session_that_is_resumed_is_the_same_agent(office: Office) -> None:
     assert [agent["name"] for agent in found if agent["kind"] == "agent"] == ["claude-1"]
 
 
-def test_a_claim_that_a_sub_agent_makes_in_its_name_keeps_its_sibling_out(office: Office) -> None:
+@pytest.mark.parametrize("way", ["shell", "tool"])
+def test_an_exclusive_claim_of_a_sub_agent_keeps_its_sibling_out_until_it_ends(
+    office: Office, way: str
+) -> None:
     tree = office.repo.add_worktree("own")
     (tree / "b.py").write_text("b = 1\n")
-    claim = f"{office.program} claim b.py --mode exclusive --as $(cat {tree}/me)"
+    office.offer_tools("claude", tree)
+    claim = {
+        "shell": shell(f"{office.program} claim b.py --mode exclusive --as $(cat {tree}/me)"),
+        "tool": tool("lineclear", "claim", resources=["b.py"], mode="exclusive"),
+    }
     steps = {
-        "ada": [delegate("one"), delegate("two"), say("Done.")],
-        "one": [shell(claim), say("One.")],
+        "ada": [delegate_both("one", "two"), say("Unused."), say("Done.")],
+        "one": [claim[way], say("One.")],
         "two": [edit("b.py", "b = 1", "b = 2"), say("Two.")],
     }
+    claimed, refused = threading.Event(), threading.Event()
+    holders = []
 
-    def learn(asked: Asked) -> None:
+    def order(asked: Asked) -> None:
         """The model reads its name in what it was told at its start."""
-        if asked.agent == "one" and not (tree / "me").exists():
+        if (asked.agent, asked.step) == ("one", 0):
             told = json.dumps(asked.body)
             (tree / "me").write_text(told.partition("claim PATH --mode exclusive --as ")[2].partition("`")[0])
+        if (asked.agent, asked.step) == ("two", 0):
+            assert claimed.wait(PATIENCE_S)
+        if (asked.agent, asked.step) == ("two", 1):
+            holders.extend(office.line.holders("b.py"))
+            refused.set()
+        if (asked.agent, asked.step) == ("one", 1):
+            claimed.set()
+            assert refused.wait(PATIENCE_S)
 
     with running_model(steps) as model:
-        model.on_asked = learn
+        model.on_asked = order
         office.run("claude", "ada", model, tree)
         me = (tree / "me").read_text()
         assert me.startswith("claude-1/"), office.output("ada")
+        assert holders == [me]
         assert model.heard("two", f"{me} holds file:b.py (exclusive)"), office.output("ada")
     assert (tree / "b.py").read_text() == "b = 1\n"
+    assert office.line.holders("b.py") == []
+    assert not list((office.repo.path / ".git/lineclear/sessions").glob("call-*"))

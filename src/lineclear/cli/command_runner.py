@@ -24,6 +24,7 @@ from lineclear.core.agents.names import agent_name, operation_id
 from lineclear.core.store_outages import is_outage
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.mcp.calls import Reply, Stopped, VerbCall
+from lineclear.wiring.hooks import take_tool_call
 from lineclear.wiring.repo import state_directory_at, stay_warm
 
 if TYPE_CHECKING:
@@ -121,8 +122,13 @@ class CommandRunner:
         # A client that sets no variable of its own is known by the signs in its call.
         if not read_environment(environ)[2] and (requester is None or not requester.is_person):
             environ = {**environ, **call.signs}
+        where = self._where(requester)
+        # A sub-agent runs in its parent's session, and only its hook knows it.
+        agent = take_tool_call(where, environ, call.tool_call) if call.tool_call else ""
+        if agent:
+            environ = {**environ, "LINECLEAR_AGENT": agent}
         key = operation_id(call.key) if call.key else ""
-        return CallContext(self, call, out, environ, cwd=self._where(requester), given=self._given, key=key)
+        return CallContext(self, call, out, environ, cwd=where, given=self._given, key=key)
 
     def _where(self, requester: Requester | None) -> str:
         """The directory that the requester names, else its agent's worktree if that is ours, else our own."""

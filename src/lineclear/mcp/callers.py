@@ -16,6 +16,7 @@ CODEX_TURN = "x-codex-turn-metadata"
 # The start of a client's name -> the variable that it sets in its shell.
 GREETINGS = (("claude", "CLAUDECODE"), ("gemini", "GEMINI_CLI"), ("grok", "GROK_AGENT"),
              ("kimi", "LINECLEAR_KIMI"))  # fmt: skip
+CLAUDE_CALL = "claudecode/toolUseId"
 DROID_SESSION = "assemblySessionId"
 
 
@@ -31,6 +32,12 @@ def signs_of(client: str, meta: Mapping[str, Any]) -> dict[str, str]:
         if client.lower().startswith(start):
             return {variable: "1"}
     return {"AI_AGENT": client or "mcp"}
+
+
+def tool_call_of(meta: Mapping[str, Any]) -> str:
+    """The client's own id of the call; "" if it gives none."""
+    found = meta.get(CLAUDE_CALL)
+    return found if isinstance(found, str) else ""
 
 
 def _codex_thread(turn: Any) -> str:

@@ -83,12 +83,15 @@ class VerbCall:
         *,
         key: str = "",
         signs: dict[str, str] | None = None,
+        tool_call: str = "",
         on_hint: Callable[[str], None] | None = None,
         requester: Requester | None = None,
     ) -> None:
-        """`signs`: variables as in an agent's environment. The waiting thread passes to `on_hint` what it
-        waits for. Without a `requester`, the process that started us asks."""
+        """`signs`: variables as in an agent's environment. `tool_call`: the client's own id of this call, as
+        its hook also gets it. The waiting thread passes to `on_hint` what it waits for. Without
+        a `requester`, the process that started us asks."""
         self.key, self.signs, self.on_hint, self.requester = key, signs or {}, on_hint, requester
+        self.tool_call = tool_call
         self._is_stopped = False
 
     def stop(self) -> None:

@@ -24,7 +24,7 @@ from lineclear.core.agents.names import task_id
 from lineclear.core.words.agent_rules import WHEN_REFUSED, editing_rules
 from lineclear.core.words.refusals import Refusal
 from lineclear.mcp import catalog, pages, prompts
-from lineclear.mcp.callers import signs_of
+from lineclear.mcp.callers import signs_of, tool_call_of
 from lineclear.mcp.calls import EXCHANGE, REQUESTER, Reply, Stopped, VerbCall
 from lineclear.mcp.thread_pool import CallThreadPool
 from lineclear.mcp.watching import MOST_TEXT, Watch, stop_when_cancelled, unknown_page
@@ -171,7 +171,13 @@ class ToolService:
         exchange: Exchange | None = scope.get(EXCHANGE)
         params = asked.session.client_params
         client = params.client_info.name if params else exchange.client if exchange is not None else ""
-        call = VerbCall(key=key, signs=signs_of(client, asked.meta or {}), requester=scope.get(REQUESTER))
+        meta = asked.meta or {}
+        call = VerbCall(
+            key=key,
+            signs=signs_of(client, meta),
+            tool_call=tool_call_of(meta),
+            requester=scope.get(REQUESTER),
+        )
         if exchange is not None:
             exchange.client = client
             exchange.begin(call)

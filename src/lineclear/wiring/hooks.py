@@ -165,7 +165,25 @@ def _place(repo: Repo, context: HookContext, memory: SessionFile) -> HookPlace:
         shell=GitShellWatch(root, marks, is_secret), session_files=marks,
         writes=Writes(f"{repo.state_directory}/{SESSIONS}/writes"), refuse_locked=refuse_locked,
         note_change=context.note_change,
+        note_tool_call=lambda call_id, agent: _tool_call(layout, call_id).set_now("agent", "", agent),
     )  # fmt: skip
+
+
+def _tool_call(layout: Layout, call_id: str) -> SessionFile:
+    return SessionFile(f"{state_directory(layout)}/{SESSIONS}/{session_key('call', call_id)}")
+
+
+def take_tool_call(cwd: str, environ: Mapping[str, str], call_id: str) -> str:
+    """The sub-agent that makes this call of our MCP server, as its hook has noted; "" if it is none. The note
+    is gone then."""
+    try:
+        note = _tool_call(find_layout(cwd, environ), call_id)
+    except Refusal:
+        return ""
+    agent = note.get("agent")
+    if agent:
+        note.forget()
+    return agent
 
 
 def _rules(settings: Settings) -> HookRules:

@@ -183,6 +183,11 @@ class HookSession:
     def _writes_size(self) -> int:
         return self.writes.size() if self.is_shared else -1
 
+    def note_tool_call(self, call_id: str) -> None:
+        """Our MCP server will ask which sub-agent makes this call."""
+        name = self.caller.name
+        self.after_commit(lambda: self._place.note_tool_call(call_id, name))
+
     # -- coming and going -------------------------------------------------------------------
 
     def make_worktree(self, name: str, reply: HookAnswer) -> None:

@@ -242,6 +242,11 @@ def _judge_changes(
             session.memory.set("grave", "", "1")
 
 
+def _before_other(session: HookSession, call: HookCall, _reply: HookAnswer) -> None:
+    if call.subagent and call.call_id and "lineclear__" in call.tool:
+        session.note_tool_call(call.call_id)
+
+
 # -- sessions ---------------------------------------------------------------------------------
 
 
@@ -368,6 +373,7 @@ _HANDLERS: dict[str, Callable[[HookSession, HookCall, HookAnswer], None]] = {
     hooks.BEFORE_EDIT: _before_edit,
     hooks.AFTER_EDIT: _after_edit,
     hooks.AFTER_READ: _after_read,
+    hooks.BEFORE_OTHER: _before_other,
     hooks.BEFORE_SHELL: _before_shell,
     hooks.AFTER_SHELL: _after_shell,
     hooks.SESSION_START: _session_start,

@@ -167,13 +167,14 @@ class HookPlace:
 
     `tree` is the worktree's name in the store, `name` its name in this clone. `is_check`: it is a check tree,
     where no agent works. `refuse_locked` refuses an exclusive claim on what another agent's lock file covers,
-    if the settings use such files. `note_change` announces that the store has changed.
+    if the settings use such files. `note_change` announces that the store has changed. `note_tool_call`
+    remembers for our MCP server which sub-agent makes a call: (the call's id, the sub-agent).
     """
 
     __slots__ = (
-        "clock", "environ", "files", "is_check", "is_main", "liveness", "name", "note_change", "person",
-        "presence", "refuse_locked", "root", "rules", "session_files", "shell", "store", "tree", "worktree",
-        "writes",
+        "clock", "environ", "files", "is_check", "is_main", "liveness", "name", "note_change",
+        "note_tool_call", "person", "presence", "refuse_locked", "root", "rules", "session_files", "shell",
+        "store", "tree", "worktree", "writes",
     )  # fmt: skip
 
     def __init__(
@@ -181,7 +182,7 @@ class HookPlace:
         rules: HookRules, environ: Mapping[str, str], clock: HookClock, store: Store, liveness: Liveness,
         presence: Presence, files: HookFiles, worktree: HookTree, shell: ShellWatch,
         session_files: SessionFiles, writes: WriteLog, refuse_locked: Callable[[Request], None],
-        note_change: Callable[[], None],
+        note_change: Callable[[], None], note_tool_call: Callable[[str, str], None],
     ) -> None:  # fmt: skip
         self.root, self.tree, self.name, self.person = root, tree, name, person
         self.is_main, self.is_check, self.rules, self.environ = is_main, is_check, rules, environ
@@ -189,6 +190,7 @@ class HookPlace:
         self.files, self.worktree, self.shell = files, worktree, shell
         self.session_files, self.writes = session_files, writes
         self.refuse_locked, self.note_change = refuse_locked, note_change
+        self.note_tool_call = note_tool_call
 
 
 class FileInTree:

@@ -1,10 +1,11 @@
-"""At the end of a session, release the intents on files that were not changed after all."""
+"""At the end of a session or sub-agent, release the intents on files that were not changed after all, and
+the exclusive claims of the sub-agent."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.core.claims.granting import INTENT
+from lineclear.core.claims.granting import EXCLUSIVE, INTENT
 from lineclear.core.claims.leases import claim_released, is_over
 from lineclear.core.claims.resources import resource_of
 from lineclear.core.log.events import Draft
@@ -23,7 +24,8 @@ def give_back_unchanged(
 ) -> list[str]:  # fmt: skip
     """Release the caller's intents on unchanged files; those on changed files last until the branch lands, at
     most a week. In a shared tree, where an intent does block others, they keep their own length. With
-    `is_session_over` the agent leaves, so that the next session in this place takes it over.
+    `is_session_over` the agent leaves, so that the next session in this place takes it over. Otherwise a
+    sub-agent has ended, and nobody else would release its exclusive claims.
 
     `changed`: the paths that the branch changed; None if unknown, and then nothing is released.
     """
@@ -31,6 +33,9 @@ def give_back_unchanged(
     def work(tx: Tx) -> list[str]:
         freed = []
         for claim in tx.pick(CLAIM, "key", (caller.name,)):
+            if claim.mode == EXCLUSIVE and not is_session_over and not claim.bond:
+                tx.append(claim_released(claim, "sub-agent over"))
+                freed.append(claim.resource)
             resource = resource_of(claim.resource)
             if claim.mode != INTENT or claim.tree != tree or claim.bond or resource.kind != "file":
                 continue

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 EVENTS = {
     "SessionStart": "",
     "UserPromptSubmit": "",
-    "PreToolUse": "Edit|MultiEdit|Write|NotebookEdit|Bash",
+    # Our own tools, too: the MCP call itself does not say which sub-agent makes it.
+    "PreToolUse": "Edit|MultiEdit|Write|NotebookEdit|Bash|mcp__(plugin_lineclear_)?lineclear__.*",
     "PostToolUse": "Edit|MultiEdit|Write|NotebookEdit|Bash|Read",
     "PostToolUseFailure": "Edit|MultiEdit|Write|NotebookEdit|Bash",
     "SubagentStart": "",

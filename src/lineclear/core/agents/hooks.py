@@ -214,7 +214,7 @@ def child_welcome(name: str, parent: str) -> str:
     return (
         f"lineclear: you are {named(name)}, a sub-agent of {named(parent)}, and share its claims. "
         "To keep its other sub-agents out of a file, run `lineclear claim PATH --mode exclusive --as "
-        f"{name}`: without the name, and by tool, a claim is your parent's."
+        f"{name}`: without the name, a claim in the shell is your parent's."
     )
 
 
