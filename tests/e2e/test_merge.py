@@ -251,3 +251,16 @@ def test_another_driver_is_not_replaced(repo: TemporaryRepo, bare_line: CommandL
     assert bare_line.run("setup", "git-merge").code == 2
     bare_line.ok("setup", "git-merge", "--remove")
     assert repo.git("config", "merge.default") == "union"
+
+
+def test_the_doctor_finds_the_driver_of_an_older_release(line: CommandLine, repo: TemporaryRepo) -> None:
+    def problems() -> list[str]:
+        answer = line.run("--json", "doctor")
+        return [one["text"] for one in answer.data["checks"] if "merge driver" in one["text"]]
+
+    line.ok("setup", "git-merge")
+    assert problems() == []
+    repo.git("config", "merge.lineclear.driver", "lineclear merge-file %O %A %B --path %P -o %A")
+    assert [text.endswith("run `lineclear setup git-merge`") for text in problems()] == [True]
+    line.ok("setup", "git-merge")
+    assert problems() == []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from lineclear.app.agents.dead_agents import free_dead_agents
 from lineclear.app.agents.tokens import list_tokens, verify
 from lineclear.app.log import audit
-from lineclear.app.setup.planning import plan_install
+from lineclear.app.setup.planning import MERGE_DRIVER, plan_install
 from lineclear.core.git_versions import LEAST_WORDS, is_new_enough
 from lineclear.core.instants import show_wall
 from lineclear.core.words.refusals import Refusal
@@ -229,3 +229,10 @@ def check_clients(clone: SetupClone) -> Answers:
         steps = plan_install(clone, name).steps()
         again = f"; run `lineclear setup {name}`"
         yield (NOTE, f"{name}: {steps[0]}{again}") if steps else (OK, f"{name} is set up")
+    facts = clone.facts(clone.clients.module(MERGE_DRIVER), clone.root, {})
+    if facts.git_settings["merge.lineclear.driver"].startswith("lineclear "):
+        yield (
+            PROBLEM,
+            "git's merge driver was set up by an older release: where `lineclear` is not on the PATH, git "
+            f"drops one side of a conflict; run `lineclear setup {MERGE_DRIVER}`",
+        )
