@@ -22,6 +22,8 @@ def warnings(line: CommandLine, *words: str, code: int = 0) -> list[str]:
 def test_a_gate_that_is_not_committed_lets_nothing_land(line: CommandLine, repo: TemporaryRepo) -> None:
     repo.commit("Base", {"a.txt": "one\n"})
     repo.commit("Work", {"b.txt": "b\n"}, at=repo.add_worktree("ada"))
+    repo.commit("Early", {"c.txt": "c\n"}, at=repo.add_worktree("early"))
+    line.ok("land", "early")
     main = repo.git("rev-parse", "main")
     (repo.path / "lineclear.toml").write_text(GATE)
     line.ok("task", "add", "Something")
@@ -32,7 +34,10 @@ def test_a_gate_that_is_not_committed_lets_nothing_land(line: CommandLine, repo:
     assert WARNING in line.run("trust").err
     doctor = line.run("doctor")
     assert (doctor.code, f"problem  settings     {WARNING}" in doctor.out) == (1, True), doctor
-    for words in (("land", "ada"), ("run", "--", "true")):
+    assert WARNING in warnings(line, "queue", "run", "--once")
+    assert WARNING in line.run("serve", "--detach").err
+    line.ok("serve", "--stop")
+    for words in (("land", "ada"), ("run", "--", "true"), ("undo", "Q-1")):
         refused = line.run("--json", *words)
         assert (refused.code, refused.error["code"]) == (4, "settings.uncommitted"), refused
         assert refused.error["settings"] == ["checks.gate"]
@@ -45,7 +50,7 @@ def test_a_gate_that_is_not_committed_lets_nothing_land(line: CommandLine, repo:
     assert "`test ! -e b.txt` failed" in line.run("check", "ada", "--run").out
     assert line.json("land", "ada")["result"] == "submitted"
     line.ok("queue", "run", "--once")
-    assert line.json("queue", "show", "Q-1")["state"] == "sent back"
+    assert line.json("queue", "show", "Q-2")["state"] == "sent back"
 
 
 def test_a_review_counts_once_main_has_it_and_its_own_branch_may_bring_it(

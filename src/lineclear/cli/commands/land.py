@@ -150,6 +150,8 @@ def _declare_undo(parser: ArgumentParser) -> None:
 
 
 def undo(context: Context, args: Namespace) -> int:
+    context.warn_of_idle_settings()
+    require_gates(context.repo)
     made = prepare(context.store, undo_git_of(context.repo), context.caller, args.number)
     context.out.hint(f"{made['branch']} undoes {made['undoes']} ({made['title'] or made['of']}).")
     facts = {"branch": made["branch"], "task": "", "undoes": made["undoes"]}

@@ -94,6 +94,7 @@ def _declare_run(parser: ArgumentParser) -> None:
 def run(context: Context, args: Namespace) -> int:
     """Print news as it happens; after a stop, the next run continues from the log."""
     told: list[dict[str, str]] = []
+    context.warn_of_idle_settings()  # not refused: a candidate may bring the missing gate
     _greet(context, is_once=args.once)
 
     def tell(news: QueueNews) -> None:

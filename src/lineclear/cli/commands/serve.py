@@ -59,11 +59,10 @@ def serve(context: Context, args: Namespace) -> int:
         return _status(context)
     if args.stop:
         return _stop(context)
-    if args.detach:
-        return _detach(context, args)
     if args.install or args.uninstall:
         return _service(context, is_wanted=args.install)
-    return _serve(context, args)
+    context.warn_of_idle_settings()
+    return _detach(context, args) if args.detach else _serve(context, args)
 
 
 def _serve(context: Context, args: Namespace) -> int:
