@@ -200,3 +200,20 @@ def test_an_exclusive_claim_of_a_sub_agent_keeps_its_sibling_out_until_it_ends(
     assert (tree / "b.py").read_text() == "b = 1\n"
     assert office.line.holders("b.py") == []
     assert not list((office.repo.path / ".git/lineclear/sessions").glob("call-*"))
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_git_in_the_main_tree_is_stopped_before_it_destroys_anything(office: Office, client: str) -> None:
+    """Without git's hooks, as Gemini CLI runs git; a hard reset asks no hook before it writes files."""
+    tree, main = office.repo.add_worktree("own"), office.repo.git("rev-parse", "main")
+    office.repo.commit("Mine", {"new.py": "x = 1\n"}, at=tree)
+    (office.repo.path / "login.py").write_text("uncommitted\n")
+    git = f"git -C {office.repo.path} -c core.hooksPath="
+    steps = {"ada": [shell(f"{git} merge own"), shell(f"{git} reset --hard HEAD~1"), say("Done.")]}
+    with running_model(steps) as model:
+        office.run(client, "ada", model, tree)
+        for verb in ("merge", "reset"):
+            words = f"Cannot run `git {verb}` in the main worktree"
+            assert model.heard("ada", words), office.output("ada")
+    assert office.repo.git("rev-parse", "main") == main
+    assert (office.repo.path / "login.py").read_text() == "uncommitted\n"

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 _STEPS = ("am", "cherry-pick", "revert")
 _UNDONE = (*_STEPS, "checkout", "reset", "switch")
-# Options of git itself that have their value in the next word.
-_WITH_VALUE = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env")
 
 
 def undo_refused(layout: Layout, lines: Sequence[str], verb: str) -> None:
@@ -52,14 +50,3 @@ def return_autostash(layout: Layout) -> None:
         except (OSError, GitFailed):
             continue
         shutil.rmtree(step)
-
-
-def verb_of(command: Sequence[str]) -> str:
-    """The verb among the words of a git command: `merge` of `git -C DIRECTORY merge BRANCH`."""
-    words = iter(command[1:])
-    for word in words:
-        if word in _WITH_VALUE:
-            next(words, "")
-        elif not word.startswith("-"):
-            return word
-    return ""

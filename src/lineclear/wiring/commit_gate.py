@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.commit_gate import PRE_REBASE, REFERENCES, CommitGate, GateRules
 from lineclear.app.commit_gate import judge_alone as judge_without_store
+from lineclear.core.agents.git_commands import verb_of
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.git.incoming_changes import IncomingChanges
 from lineclear.git.layout import find_layout
-from lineclear.git.refused_moves import return_autostash, undo_refused, verb_of
+from lineclear.git.refused_moves import return_autostash, undo_refused
 from lineclear.host.processes import words_of
 from lineclear.host.store_outages import Outage
 from lineclear.wiring.mirroring import is_for_agents

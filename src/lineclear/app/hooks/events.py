@@ -15,7 +15,7 @@ from lineclear.app.messages import inbox, mark_read_in
 from lineclear.code.outline import symbol_at
 from lineclear.core.agents import hooks
 from lineclear.core.agents.hooks import HookAnswer
-from lineclear.core.agents.names import is_family
+from lineclear.core.agents.names import is_family, is_main_tree
 from lineclear.core.claims.granting import EXCLUSIVE
 from lineclear.core.claims.leases import is_over
 from lineclear.core.claims.strategies import LOCKED, OPTIMISTIC, READ_ONLY, SINGLE_WRITER, strategy_for
@@ -190,9 +190,22 @@ _LOOKING_BACK = (hooks.BEFORE_EDIT, hooks.BEFORE_SHELL, hooks.STOP)
 
 
 def _before_shell(session: HookSession, call: HookCall, _reply: HookAnswer) -> None:
+    _check_main_tree(session, call)
     session.begin_shell(call.call_id)
     if call.is_end_unsure:
         session.memory.set("running", call.call_id, "1")
+
+
+def _check_main_tree(session: HookSession, call: HookCall) -> None:
+    """An agent in a worktree of its own moves no branch in the main tree: its work lands."""
+    if "git" not in call.command or is_main_tree(session.caller.tree):
+        return
+    from lineclear.core.agents.git_commands import moves_elsewhere
+
+    for directory, verb in moves_elsewhere(call.command, call.cwd or session.root):
+        file = session.locate(f"{directory}/any")
+        if file is not None and is_main_tree(file.tree):
+            raise refuse("hook.main_tree", verb=verb, own=session.root)
 
 
 def commands_to_look_at(memory: Memory, call: HookCall) -> tuple[list[str], bool]:

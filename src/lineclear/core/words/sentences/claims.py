@@ -187,6 +187,13 @@ ROWS = {
         next="lineclear worktree list",
         words=("own",),
     ),
+    "hook.main_tree": Row(
+        NOT_ALLOWED,
+        "Cannot run `git {verb}` in the main worktree: you have a worktree of your own.",
+        who="Commit in {own:70}, and land its branch.",
+        next="lineclear land",
+        words=("own",),
+    ),
     "hook.failed": Row(
         FAILED,
         "lineclear could not check this edit, and this repository denies unchecked edits.",
