@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks.merge.bounded import report as bounded_report
 from benchmarks.merge.grown import ADDED, PATTERNS, grown_from
 from lineclear.host.merge_processes import MergeProcesses
 from lineclear.merge import Labels
@@ -43,7 +44,7 @@ def report() -> str:
         merge(name, 1, _mixed)
         taken_ms = {size: merge(name, size, _mixed) for size in LIMITS_MS}
         lines.append(f"{name:16}" + "".join(_against_limit(size, ms) for size, ms in taken_ms.items()))
-    return "\n".join([*lines, contained_report()])
+    return "\n".join([*lines, contained_report(), bounded_report()])
 
 
 def _against_limit(size_kb: int, taken_ms: float) -> str:

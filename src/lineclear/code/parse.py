@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 MAX_KEPT_TREES = 4  # the mergers and the verifier read the same three texts, one after the other
 MAX_YAML_LEVELS = 120
+MAX_ELEMENT_LEVELS = 256
 _MARKS = re.compile(r"(?:[-?:][ \t]+)*")  # several levels may begin on one line
+_TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*)([^<>]*)")
+_VOID = frozenset(
+    ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")
+)
 _kept: dict[tuple[str, str], tuple[bytes, Tree]] = {}
 _parsers: dict[str, Parser | None] = {}
 
@@ -41,10 +46,30 @@ def parse(language: Language, text: str) -> Tree | None:
 
 
 def is_too_deep(language: Language, text: str) -> bool:
+    """Does the text open more levels at once than its parser can bear?"""
+    if language.name == "yaml":
+        return _is_deep_yaml(text)
+    return language.name in ("html", "xml") and _has_deep_elements(text)
+
+
+def _has_deep_elements(text: str) -> bool:
+    """The scanners of tree-sitter-xml (0.7) and tree-sitter-html (0.23) copy all open elements at each token:
+    10,000 levels take seconds."""
+    open_names: list[str] = []
+    for closing, name, rest in _TAG.findall(text):
+        if closing:
+            while name in open_names and open_names.pop() != name:
+                pass  # elements that nobody closed end with the one around them
+        elif not rest.endswith("/") and name.lower() not in _VOID:
+            open_names.append(name)
+            if len(open_names) > MAX_ELEMENT_LEVELS:
+                return True
+    return False
+
+
+def _is_deep_yaml(text: str) -> bool:
     """The scanner of tree-sitter-yaml (0.7) keeps its open levels in a buffer for about 250, and writes past
     its end."""
-    if language.name != "yaml":
-        return False
     open_levels: list[int] = []
     for line in text.split("\n"):
         words = line.lstrip(" ")

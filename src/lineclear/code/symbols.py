@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from lineclear.code.nodes import flat_text, text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tree_sitter import Node
 
     from lineclear.code.languages.table import Language
@@ -206,18 +208,22 @@ def is_in_text(language: Language, root: Node, row: int) -> bool:
 
 def _covering(node: Node, first_row: int, last_row: int) -> Node | None:
     """The child that encloses the rows (the last one excluded), if it spans more than one row."""
-    inner = node.named_children
-    place = bisect_left(inner, max(first_row, last_row - 1), key=_last_row)
-    child = inner[place] if place < len(inner) else None
+    child = next(_named_from(node, max(first_row, last_row - 1)), None)
     if child is None or child.start_point[0] > first_row:
         return None
     return child if child.end_point[0] > child.start_point[0] else None
 
 
 def _touching(node: Node, first_row: int, last_row: int) -> list[Node]:
-    inner = node.named_children
-    place = bisect_left(inner, first_row, key=_last_row)
-    return list(takewhile(lambda child: child.start_point[0] < last_row, inner[place:]))
+    return list(takewhile(lambda child: child.start_point[0] < last_row, _named_from(node, first_row)))
+
+
+def _named_from(node: Node, row: int) -> Iterator[Node]:
+    """The named children from the first that reaches the row on."""
+    inner = node.children  # a node keeps this list; it makes a new one for `named_children` at every call
+    for place in range(bisect_left(inner, row, key=_last_row), len(inner)):
+        if inner[place].is_named:
+            yield inner[place]
 
 
 def _last_row(node: Node) -> int:

@@ -61,6 +61,10 @@ class MergeProcesses:
             while waiting or busy:
                 while waiting and len(busy) < most:
                     at = waiting.popleft()
+                    why_not = jobs[at].why_not()
+                    if why_not:
+                        answers[at] = RuleFailure(why_not)
+                        continue
                     data = json.dumps(jobs[at].to_json()).encode()
                     if data in self._known:
                         answers[at] = self._known[data]

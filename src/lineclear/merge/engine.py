@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lineclear.code.languages import language_of
 from lineclear.code.parse import parse
 from lineclear.merge import lines, registry, text_form
+from lineclear.merge.bounds import why_too_large, why_too_much
 from lineclear.merge.diff import Steps
 from lineclear.merge.generated import why_generated
 from lineclear.merge.handlers.keyed import RivalChanges
@@ -32,10 +33,12 @@ def merge_diverged(
     """Merge two sides that differ from the base and from each other."""
     if git_text is not None and lines.has_no_new_markers(git_text, base, left, right):
         return MergeResult(git_text, rules=[("file", "git")], verdict="git")
-    refusal = _why_not(base, left, right, settings) or why_generated(path, left, right)
+    too_large = why_too_large((base, left, right), settings.max_bytes)
+    refusal = too_large or _why_not(base, left, right) or why_generated(path, left, right)
     b, lt, r, form = text_form.separate(base, left, right)
     merge = FileMerge(path, b, lt, r, labels, _steps_for(b, lt, r, settings))
     if refusal:
+        merge.is_beyond = bool(too_large)
         return _restored(merge.plain(refusal), form)
     if git_text is None and not merge.conflicting():
         return MergeResult(form.restore(merge.join({})), rules=[("file", "lines")], verdict="git")
@@ -57,11 +60,9 @@ def _restored(result: MergeResult, form: text_form.TextForm) -> MergeResult:
     return result
 
 
-def _why_not(base: str, left: str, right: str, settings: Settings) -> str:
+def _why_not(base: str, left: str, right: str) -> str:
     """Why none of our rules may touch the file, or ""."""
     texts = (base, left, right)
-    if sum(len(text) for text in texts) > settings.max_bytes * 3:
-        return "the file is larger than the limit for merging by rules"
     if any("\0" in text for text in texts):
         return "the file is not text"
     if lines.marker_lines(left) or lines.marker_lines(right):  # a base merged from several may have them
@@ -92,6 +93,7 @@ class FileMerge:
         self.members: dict[tuple[int, str, int], Members | None] = {}
         self.import_starts: dict[int, list[int]] = {}
         self._rivals: RivalChanges | None = None
+        self.is_beyond = False  # beyond a bound: no name of a symbol is worth parsing the file
 
     def root(self, version: int) -> Node | None:
         """The syntax tree of a version (0 base, 1 left, 2 right), parsed when a rule first needs it; None if
@@ -142,6 +144,10 @@ class FileMerge:
         settled: dict[Chunk, str] = {}
         rules: list[tuple[str, str]] = []
         chunks = self.chunks = self.line_chunks
+        too_much = why_too_much(self.conflicting(), (self.base, self.left, self.right))
+        if too_much:
+            self.is_beyond = True
+            return self.plain(too_much)
         for chunk in self.conflicting():
             if any(place.overlaps(chunk) for place in settled):
                 continue
@@ -206,7 +212,7 @@ class FileMerge:
             head, tail = lines.trim_common(hunk.left_lines, hunk.right_lines)
             ours = hunk.left_lines[head : len(hunk.left_lines) - tail]
             theirs = hunk.right_lines[head : len(hunk.right_lines) - tail]
-            symbols = hunk.symbols()
+            symbols = [] if self.is_beyond else hunk.symbols()
             body = lines.write_conflict(ours, theirs, self.labels, ", ".join(symbols[:3]))
             ending = hunk.left_lines[len(hunk.left_lines) - tail :] if tail else []
             out += [*hunk.left_lines[:head], *body, *ending]

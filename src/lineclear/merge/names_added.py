@@ -6,6 +6,7 @@ import re
 
 from lineclear.code.routes import routes_of
 from lineclear.code.selectors import selectors_of
+from lineclear.merge.bounds import MAX_SIZE
 from lineclear.merge.migrations import change_sets
 
 STYLES = re.compile(r"(?!.*\.module\.).*\.(?:css|scss|less)")
@@ -24,8 +25,10 @@ KINDS = tuple(_KINDS)
 
 
 def may_add_names(path: str, text: str) -> bool:
-    """A quick look, so that most files need no more."""
-    return any(files.fullmatch(path) and hint.search(text) for files, hint, _ in _KINDS.values())
+    """A quick look, so that most files need no more. Large files are not searched."""
+    return len(text) <= MAX_SIZE and any(
+        files.fullmatch(path) and hint.search(text) for files, hint, _ in _KINDS.values()
+    )
 
 
 def names_added(path: str, text: str, before: str) -> dict[str, dict[str, str]]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lineclear.merge.bounds import MAX_SIZE
+
 
 @dataclass(frozen=True, slots=True)
 class Labels:
@@ -22,7 +24,7 @@ class Settings:
     """Limits of one merge. Work is counted in steps, not in seconds, so that every machine gives one
     result."""
 
-    max_bytes: int = 4000000
+    max_bytes: int = MAX_SIZE
     steps_per_byte: int = 3
 
 

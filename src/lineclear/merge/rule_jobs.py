@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from lineclear.merge.bounds import why_too_large
 from lineclear.merge.migrations import MigrationMoves, renumber
 from lineclear.merge.names_added import names_added
 from lineclear.merge.result import Conflict, Labels, MergeResult
@@ -19,12 +20,15 @@ if TYPE_CHECKING:
     class Job(Protocol):
         def to_json(self) -> list[Any]: ...
 
+        def why_not(self) -> str:
+            """Why it is not tried, or ""."""
+
         def read_answer(self, answer: Any, /) -> Any:
             """The value of what `run_job` returned."""
 
 
 # Limits of one job. The process that runs it enforces them.
-CPU_SECONDS = 10
+CPU_SECONDS = 5
 MEMORY_BYTES = 2 << 30
 
 
@@ -46,6 +50,9 @@ class MergeJob:
     labels: Labels
     git_text: str | None = None
 
+    def why_not(self) -> str:
+        return why_too_large((self.base, self.left, self.right))
+
     def to_json(self) -> list[Any]:
         texts = [self.base, self.left, self.right, self.git_text]
         return ["merge", self.path, *texts, asdict(self.labels)]
@@ -64,6 +71,9 @@ class NamesJob:
     text: str
     before: str
 
+    def why_not(self) -> str:
+        return ""  # a large file is not searched at all: see `may_add_names`
+
     def to_json(self) -> list[Any]:
         return ["names", self.path, self.text, self.before]
 
@@ -78,6 +88,9 @@ class RenumberJob:
     left: Mapping[str, str]
     right: Mapping[str, str]
     paths: set[str]
+
+    def why_not(self) -> str:
+        return why_too_large((*self.left.values(), *self.right.values()))
 
     def to_json(self) -> list[Any]:
         return ["renumber", self.left, self.right, sorted(self.paths)]

@@ -104,7 +104,7 @@ def test_a_rule_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> N
     loop = "merge_child.CPU_SECONDS = 0; merge_child._allow_more_time(); any(iter(int, 1))"
     rules = faulty(loop)
     bad, good = rules.run([job("bad/a.json"), GOOD])
-    assert bad == RuleFailure("the merge rules needed more than 10 s of processor time for this file")
+    assert bad == RuleFailure("the merge rules needed more than 5 s of processor time for this file")
     assert isinstance(good, MergeResult)
     monkeypatch.setattr(merge_processes, "spawn", None)
     assert rules.run([job("bad/a.json")]) == [bad], "it is known by now, and not tried again"
@@ -112,7 +112,7 @@ def test_a_rule_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_child_that_does_not_run_at_all_is_replaced() -> None:
-    rules = MergeProcesses(faulty("os.kill(os.getpid(), signal.SIGSTOP)").command, patience_s=2)
+    rules = MergeProcesses(faulty("os.kill(os.getpid(), signal.SIGSTOP)").command, patience_s=5)
     bad, good = rules.run([job("bad/a.json"), GOOD])
     assert isinstance(bad, RuleFailure)
     assert isinstance(good, MergeResult)

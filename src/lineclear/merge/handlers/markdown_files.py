@@ -55,17 +55,16 @@ def _mark_ordered(entry: KeyedEntry) -> None:
 
 def _sections(text: str) -> list[tuple[str, str]]:
     """(heading, text below it); the first has no heading. Headings inside a code fence do not count."""
-    found: list[tuple[str, str]] = [("", "")]
+    found: list[tuple[str, list[str]]] = [("", [])]
     fence = ""
     for line in split_lines(text):
         mark = _FENCE.match(line)
         if mark and (not fence or mark[1].startswith(fence)):
             fence = "" if fence else mark[1]
         if not fence and _HEADING.match(line):
-            found.append((line, ""))
+            found.append((line, []))
         else:
-            heading, body = found[-1]
-            found[-1] = (heading, body + line)
+            found[-1][1].append(line)
     if fence:
         raise Undecided("a fence does not end")
-    return found
+    return [(heading, "".join(body)) for heading, body in found]
