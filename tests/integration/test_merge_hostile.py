@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-import random
+import re
+from collections import Counter
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lineclear.host.merge_processes import MERGE_PROCESSES
 from lineclear.merge import Labels, MergeResult
 from lineclear.merge.lines import MARKERS
 from lineclear.merge.rule_jobs import MergeJob, RuleFailure
 from tests.merge_hostile import CASES, sides
+from tests.sampling import some
 
-LETTERS = "\x00\x0b\x0c\r\n\x85\u2028 \t\"'`{}[]()<>#-*+:=,.\\/&|\ufeff\U0001f6a2a0"
+MERGE_CASES = Path(__file__).parents[1] / "merge_cases"
+PATHS = {"ignore-list": ".gitignore", "python": "shop.py"}
+PIECES = (
+    "", "\x00", "\ufeff", "\ud800", "\udcff", "\r", "\r\n", "\n\n", "\x0b", "\x0c", "\x85", "\u2028", "\t", " ",
+    '"', "'", "`", '"""', "```\n", "{", "}", "[", "]", "(", ")", "<", ">", "</", "/*", "*/", "<!--", "-->", "#",
+    "-", "- ", ":", ": ", "=", ",", "\\", "/", "&a ", "*a", "|\n", ">\n", "%", "<<<<<<< a\n", "=======\n", "@@",
+    "{{", "${", "1" * 400, "a" * 4_000, "([{" * 300, "- " * 130, "<a>" * 300, "a." * 500, "\U0001f6a2",
+)  # fmt: skip
+# A word that says something: numbers, and so versions, may be chosen among.
+WORD = re.compile(r"[A-Za-z]{4,}")
 
 
 @pytest.mark.slow
@@ -26,22 +40,72 @@ def test_no_known_text_makes_a_rule_fail() -> None:
         assert not found.is_clean, f"{name}: both sides changed one value"
 
 
-@pytest.mark.slow
-def test_whatever_is_in_a_text_the_answer_is_about_that_file() -> None:
-    """Known texts with a few letters changed, on each side others."""
-    chance = random.Random(20)
-    jobs = []
+def triples() -> list[tuple[str, tuple[str, str, str]]]:
+    """Path, base, left and right of every hostile text and of every case of the merge rules."""
+    found = []
     for path, text in CASES.values():
-        short = text if len(text) < 4_000 else text[:1_000] + text[-1_000:]
-        base, left, right = (_changed(side, chance) for side in sides(short))
-        jobs.append(MergeJob(path, base, left, right, Labels()))
-    for job, found in zip(jobs, MERGE_PROCESSES.run(jobs), strict=True):
-        assert isinstance(found, MergeResult | RuleFailure), job.path
+        found.append((path, sides(text if len(text) < 4_000 else text[:1_000] + text[-1_000:])))
+    for case in sorted(MERGE_CASES.glob("*/*")):
+        base, left, right = (
+            (case / part).read_bytes().decode("utf-8", "surrogateescape") for part in ("base", "left", "right")
+        )
+        found.append((PATHS.get(case.parent.name, case.parent.name), (base, left, right)))
+    return found
 
 
-def _changed(text: str, chance: random.Random) -> str:
-    letters = list(text)
-    for _ in range(chance.randint(1, 8)):
-        at = chance.randrange(len(letters) + 1)
-        letters[at : at + chance.choice((0, 1, 3))] = chance.choice(LETTERS) * chance.choice((0, 1, 2))
-    return "".join(letters)
+TRIPLES = triples()
+MUTATION = st.tuples(
+    st.sampled_from([(0, 1, 2), (0, 1, 2), (0,), (1,), (2,)]),  # of which versions
+    st.sampled_from(["insert", "insert", "delete", "repeat", "swap lines", "nest", "line ends"]),
+    st.floats(0, 1),
+    st.sampled_from([0, 1, 2, 5, 20, 200]),
+    st.sampled_from(PIECES),
+)
+
+
+def mutated(text: str, what: str, share: float, size: int, piece: str) -> str:
+    at = int(share * len(text))
+    if what == "insert":
+        return text[:at] + piece + text[at:]
+    if what == "delete":
+        return text[:at] + text[at + size :]
+    if what == "repeat":
+        return text[: at + size] + text[at : at + size] * 3 + text[at + size :]
+    if what == "nest":
+        return text[:at] + piece * min(size, 40) + text[at:]
+    lines = text.split("\n")
+    row = int(share * (len(lines) - 1))
+    if what == "swap lines" and row + 1 < len(lines):
+        lines[row], lines[row + 1] = lines[row + 1], lines[row]
+        return "\n".join(lines)
+    return text.replace("\n", ("\r\n", "\r", "\n\n")[size % 3], size)
+
+
+@pytest.mark.slow
+@settings(max_examples=some(6_000, 12))
+@given(st.sampled_from(TRIPLES), st.lists(MUTATION, min_size=1, max_size=4))
+def test_no_mutated_text_makes_a_rule_raise_or_lose_a_word(
+    triple: tuple[str, tuple[str, str, str]], mutations: list[tuple[tuple[int, ...], str, float, int, str]]
+) -> None:
+    path, versions = triple[0], list(triple[1])
+    for which, *mutation in mutations:
+        for number in which:
+            versions[number] = mutated(versions[number], *mutation)  # type: ignore[arg-type]
+    base, left, right = versions
+    found = MERGE_PROCESSES.run([MergeJob(path, base, left, right, Labels())])[0]
+    if isinstance(found, RuleFailure):
+        assert "Error in" not in found.reason, "a rule of ours raised it; a parser may crash"
+        return
+    assert isinstance(found, MergeResult)
+    assert all(conflict.doubt for conflict in found.conflicts), "each conflict has a reason"
+    if not found.is_clean:
+        assert MARKERS[0] in found.text
+    assert lost_words(base, left, right, found.text) == set()
+
+
+def lost_words(base: str, left: str, right: str, merged: str) -> set[str]:
+    """Words that nobody removed, or that one side wrote, and that are not in the result."""
+    b, ours, theirs = (Counter(WORD.findall(text)) for text in (base, left, right))
+    kept = {word for word in b if b[word] == ours[word] == theirs[word] == 1}
+    added = {word for word in (ours | theirs) if word not in b}
+    return (kept | added) - set(WORD.findall(merged))
