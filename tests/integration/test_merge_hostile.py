@@ -20,10 +20,11 @@ from tests.sampling import some
 MERGE_CASES = Path(__file__).parents[1] / "merge_cases"
 PATHS = {"ignore-list": ".gitignore", "python": "shop.py"}
 PIECES = (
-    "", "\x00", "\ufeff", "\ud800", "\udcff", "\r", "\r\n", "\n\n", "\x0b", "\x0c", "\x85", "\u2028", "\t", " ",
-    '"', "'", "`", '"""', "```\n", "{", "}", "[", "]", "(", ")", "<", ">", "</", "/*", "*/", "<!--", "-->", "#",
-    "-", "- ", ":", ": ", "=", ",", "\\", "/", "&a ", "*a", "|\n", ">\n", "%", "<<<<<<< a\n", "=======\n", "@@",
-    "{{", "${", "1" * 400, "a" * 4_000, "([{" * 300, "- " * 130, "<a>" * 300, "a." * 500, "\U0001f6a2",
+    "", "\x00", "\ufeff", "\ud800", "\udcff", "\r", "\r\n", "\n\n", "\x0b", "\x0c", "\x85", "\u2028", "\t",
+    " ", '"', "'", "`", '"""', "```\n", "{", "}", "[", "]", "(", ")", "<", ">", "</", "/*", "*/", "<!--",
+    "-->", "#", "-", "- ", ":", ": ", "=", ",", "\\", "/", "&a ", "*a", "|\n", ">\n", "%", "<<<<<<< a\n",
+    "=======\n", "@@", "{{", "${", "1" * 400, "a" * 4_000, "([{" * 300, "- " * 130, "<a>" * 300, "a." * 500,
+    "\U0001f6a2",
 )  # fmt: skip
 # A word that says something: numbers, and so versions, may be chosen among.
 WORD = re.compile(r"[A-Za-z]{4,}")
@@ -47,7 +48,8 @@ def triples() -> list[tuple[str, tuple[str, str, str]]]:
         found.append((path, sides(text if len(text) < 4_000 else text[:1_000] + text[-1_000:])))
     for case in sorted(MERGE_CASES.glob("*/*")):
         base, left, right = (
-            (case / part).read_bytes().decode("utf-8", "surrogateescape") for part in ("base", "left", "right")
+            (case / part).read_bytes().decode("utf-8", "surrogateescape")
+            for part in ("base", "left", "right")
         )
         found.append((PATHS.get(case.parent.name, case.parent.name), (base, left, right)))
     return found

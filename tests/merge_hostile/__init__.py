@@ -1,4 +1,4 @@
-"""Texts that made parsers or handlers fail, and their like: (path, text with one place for a value).
+"""Texts that made parsers or handlers fail, and their like: (path, text with a place for VALUE or NUMBER).
 
 Small programs write them, since most are long and of one shape.
 """
@@ -48,6 +48,22 @@ CASES: dict[str, tuple[str, str]] = {
     "lock, brackets": ("package-lock.json", _nested('{"packages":', "}", 2_000).replace("VALUE", '"VALUE"')),
     "lock, no fields": ("Cargo.lock", '[[package]]\n\n[[package]]\nname = "VALUE"\n'),
     "no letters": ("a.py", "\ufeff\ud800\x01VALUE\x7f\n"),
+    # `int` refuses numbers of more than 4,300 digits.
+    **{
+        f"{path}, a long number": (path, text.replace("LONG", "1" * 5_000))
+        for path, text in (
+            ("requirements.txt", "a==LONG.1\nb==LONG.NUMBER\nc\nd\ne\nf\n"),
+            ("package.json", '{"dependencies": {"a": "^LONG.0.0", "b": "^LONG.NUMBER.0"}}\n'),
+            (
+                "package-lock.json",
+                '{"lockfileVersion": 3, "packages": {"a": {"version": "LONG.0.NUMBER"}}}\n',
+            ),
+            ("go.mod", "module a\nrequire b vLONG.0.NUMBER\n"),
+            ("pyproject.toml", '[project]\nversion = "LONG.0.NUMBER"\ndependencies = ["a>=LONG.NUMBER"]\n'),
+            ("CHANGELOG.md", "# LONG.3\n- a #LONG3\n\n# LONG.2\n- b #LONG2 NUMBER\n- c #LONG1\n"),
+            ("a.py", 'version = "LONG.0.NUMBER"\n'),
+        )
+    },
     "one long line": ("a.js", "a," * 20_000 + "VALUE," + "b," * 20_000 + "\n"),
     **{
         f"{kind}, {name}": (path, text.replace("ODD", odd))
@@ -65,6 +81,26 @@ CASES: dict[str, tuple[str, str]] = {
 }
 
 
+# For each handler a file that it merges; tests plant a crash there.
+HANDLED = {
+    "build_scripts": "bad/build.gradle",
+    "changelogs": "bad/CHANGELOG.md",
+    "go_files": "bad/go.mod",
+    "json_files": "bad/a.json",
+    "list_files": "bad/requirements.txt",
+    "locks": "bad/Cargo.lock",
+    "markdown_files": "bad/a.md",
+    "sql_files": "bad/a.sql",
+    "style_files": "bad/a.css",
+    "toml_files": "bad/a.toml",
+    "xml_files": "bad/a.xml",
+    "yaml_files": "bad/a.yaml",
+}
+
+
 def sides(text: str) -> tuple[str, str, str]:
     """Base, left and right: the same text with three values."""
-    return text.replace("VALUE", "v1"), text.replace("VALUE", "v22"), text.replace("VALUE", "v333")
+    base, left, right = (
+        text.replace("VALUE", f"v{number}").replace("NUMBER", number) for number in ("1", "22", "333")
+    )
+    return base, left, right

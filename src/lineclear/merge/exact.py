@@ -17,7 +17,8 @@ from lineclear.merge.tokens import split_code
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)+(?:[-.+]?[A-Za-z]+[-.]?\d*)*(?![\w.])")
+# As everywhere in merge/, digits are counted: a number of thousands of them is text, and `int` refuses it.
+_VERSION = re.compile(r"(?<![\w.])v?\d{1,18}(?:\.\d{1,18})+(?:[-.+]?[A-Za-z]+[-.]?\d*)*(?![\w.])")
 _VERSION_CONTEXT = re.compile(
     r"version|release|tag|[=~^<>]=?\s*[\"']?v?\d|@v?\d|:v?\d+\.\d+\.\d|[\"'][~^<>=]*v?\d+\.\d+\.\d", re.I
 )

@@ -18,6 +18,7 @@ from lineclear.merge.registry import HANDLERS
 from lineclear.merge.rule_jobs import MergeJob, NamesJob, RuleFailure
 from lineclear.wiring.sync import sync_in
 from tests.landings import land, open_team
+from tests.merge_hostile import HANDLED
 from tests.repository import TemporaryRepo
 
 GOOD = MergeJob("a.txt", "1\n2\n", "1\nb\n", "1\nc\n", Labels())
@@ -35,20 +36,6 @@ for name in {names!r}:
 sys.exit(merge_child.main())
 """
 HANDLER_NAMES = sorted({name for _, name in HANDLERS})
-PATHS = {
-    "build_scripts": "bad/build.gradle",
-    "changelogs": "bad/CHANGELOG.md",
-    "go_files": "bad/go.mod",
-    "json_files": "bad/a.json",
-    "list_files": "bad/requirements.txt",
-    "locks": "bad/Cargo.lock",
-    "markdown_files": "bad/a.md",
-    "sql_files": "bad/a.sql",
-    "style_files": "bad/a.css",
-    "toml_files": "bad/a.toml",
-    "xml_files": "bad/a.xml",
-    "yaml_files": "bad/a.yaml",
-}
 
 
 def faulty(fault: str) -> MergeProcesses:
@@ -91,9 +78,9 @@ def test_answers_are_those_of_the_rules_themselves_and_in_order(rules: MergeProc
     ],
 )
 def test_a_fault_in_any_handler_is_an_answer_about_that_file(fault: str, reason: str) -> None:
-    assert sorted(PATHS) == HANDLER_NAMES
+    assert sorted(HANDLED) == HANDLER_NAMES
     rules = faulty(fault)
-    paths = list(PATHS.values()) if "SEGV" in fault else ["bad/a.json"]
+    paths = list(HANDLED.values()) if "SEGV" in fault else ["bad/a.json"]
     *bad, good = rules.run([*map(job, paths), GOOD])
     assert bad == [RuleFailure(reason)] * len(paths)
     assert isinstance(good, MergeResult), "the other file must not suffer"

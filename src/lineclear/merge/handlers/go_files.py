@@ -104,7 +104,7 @@ def _higher(where: tuple[str, ...], _base: str, left: str, right: str) -> str | 
     """The higher of two versions of a required module, as Go would select it."""
     if "=>" in left or "=>" in right or where[:1] == ("module",):
         return None
-    version = re.compile(r"\bv?(\d+(?:\.\d+)*)(-[\w.-]+)?(\+\w+)?")
+    version = re.compile(r"\bv?(\d{1,18}(?:\.\d{1,18})*)(-[\w.-]+)?(\+\w+)?")
     ours, theirs = version.search(left, left.find(" ")), version.search(right, right.find(" "))
     if ours is None or theirs is None:
         return None

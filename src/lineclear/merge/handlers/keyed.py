@@ -326,5 +326,5 @@ def _folded(key: str) -> Rank:
 def _numbers(key: str) -> Rank:
     """Sort key: the first number in the key, for versions and issue numbers. Keys without one are not
     sorted."""
-    found = re.search(r"\d+(?:\.\d+)*", key)
+    found = re.search(r"\d{1,18}(?:\.\d{1,18})*", key)
     return (tuple(int(part) for part in found[0].split(".")) if found else (), "")

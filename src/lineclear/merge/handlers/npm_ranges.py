@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 Point = tuple[int, int, int]
-_VERSION = re.compile(r"v?(\d+)\.(\d+)\.(\d+)")
-_PART = re.compile(r"(\^|~|>=|<=|>|<|=)?\s*v?(\d+|[xX*])(?:\.(\d+|[xX*]))?(?:\.(\d+|[xX*]))?")
+_VERSION = re.compile(r"v?(\d{1,18})\.(\d{1,18})\.(\d{1,18})")
+_PART = re.compile(r"(\^|~|>=|<=|>|<|=)?\s*v?(\d{1,18}|[xX*])(?:\.(\d{1,18}|[xX*]))?(?:\.(\d{1,18}|[xX*]))?")
 
 
 def is_within(version: object, wanted: object) -> bool:

@@ -85,7 +85,7 @@ def _interval(text: str) -> tuple[Point, Point] | None:
 
 
 def _point(version: str) -> Point | None:
-    if not re.fullmatch(r"v?\d+(\.\d+)*", version):
+    if not re.fullmatch(r"v?\d{1,18}(\.\d{1,18})*", version):
         return None
     return tuple(int(part) for part in version.removeprefix("v").split("."))
 
