@@ -8,6 +8,7 @@ keyword), the lines of the innermost enclosing one that can be found count inste
 from __future__ import annotations
 
 from difflib import SequenceMatcher
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from lineclear.code.outline import defined_name
@@ -22,20 +23,16 @@ _MOST_COMPARED_LINES = 2_000
 
 def edit_touches(text: str, pieces: Sequence[str], symbol: str) -> bool:
     """Does replacing these pieces of a text, wherever they occur, touch the symbol?"""
-    ranges = _ranges_of(text.split("\n"), symbol)
-    if not ranges or not pieces:
+    lines = text.split("\n")
+    ranges = _ranges_of(lines, symbol)
+    if not ranges or not all(piece and piece in text for piece in pieces) or not pieces:
         return True
-    for piece in pieces:
-        at = text.find(piece) if piece else -1
-        if at < 0:
-            return True
-        while at >= 0:
-            first = text.count("\n", 0, at)
-            last = first + text.count("\n", at, at + len(piece) - 1)
-            if any(first < end and start <= last for start, end in ranges):
-                return True
-            at = text.find(piece, at + 1)
-    return False
+    offsets = [0, *accumulate(len(line) + 1 for line in lines)]
+    return any(
+        text.find(piece, max(0, offsets[start] - len(piece) + 1), offsets[end] + len(piece) - 1) >= 0
+        for piece in pieces
+        for start, end in ranges
+    )
 
 
 def change_touches(before: str, after: str, symbol: str) -> bool:
@@ -77,12 +74,9 @@ def _ranges_of(lines: list[str], symbol: str) -> list[tuple[int, int]]:
     parts = symbol.split(".")
     while parts:
         name = ".".join(parts)
-        found = [(number, indent) for number, indent, path in opened if path == name]
+        found = [place for place, (_, _, path) in enumerate(opened) if path == name]
         if found:
-            return [
-                (_first(lines, number, indent), _end(lines, opened, number, indent))
-                for number, indent in found
-            ]
+            return [(_first(lines, *opened[place][:2]), _end(lines, opened, place)) for place in found]
         parts.pop()
     return []
 
@@ -114,8 +108,10 @@ def _first(lines: list[str], number: int, indent: int) -> int:
     return number
 
 
-def _end(lines: list[str], opened: list[tuple[int, int, str]], number: int, indent: int) -> int:
-    for other, its_indent, _ in opened:
-        if other > number and its_indent <= indent:
+def _end(lines: list[str], opened: list[tuple[int, int, str]], place: int) -> int:
+    number, indent, _ = opened[place]
+    for behind in range(place + 1, len(opened)):
+        other, its_indent, _ = opened[behind]
+        if its_indent <= indent:
             return max(number + 1, _first(lines, other, its_indent))
     return len(lines)

@@ -129,3 +129,10 @@ def test_two_changes_around_a_symbol_do_not_touch_it() -> None:
 def test_a_very_long_change_is_taken_as_one() -> None:
     long = "\n".join(f"x{number} = 1" for number in range(3_000))
     assert change_touches(CODE + long, "y = 1\n" + CODE + long.replace("= 1", "= 2"), "Login")
+
+
+def test_a_name_or_a_piece_that_occurs_very_often_does_not_stop_the_commit_gate() -> None:
+    """Looking at all pairs of them would take hours."""
+    often = "def f():\n" * 200_000
+    assert change_touches(often + "a", often + "b", "f")
+    assert not edit_touches("a\n" * 1_000_000 + "def f():\n    b\n", ["a"], "f")
