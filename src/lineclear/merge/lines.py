@@ -6,6 +6,7 @@ writes the markers. It knows nothing about languages.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from lineclear.merge.result import Labels
 
 MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
+_COMMIT_MARKER = re.compile(r"^(([<>|])\2{6,} )[0-9a-f]{40,64}(?![0-9a-f])[^\r\n]*", re.M)
 
 
 @dataclass(slots=True, eq=False)
@@ -160,6 +162,17 @@ def write_conflict(left: list[str], right: list[str], labels: Labels, symbol: st
         *_ended(right),
         f"{MARKERS[2]} {labels.right}{beside}\n",
     ]
+
+
+def name_markers(git_text: str, left: str, right: str, labels: Labels) -> str:
+    """Git's own text with our names at its markers, where git wrote the ids of commits that nobody knows."""
+    names = {"<": labels.left, "|": labels.base, ">": labels.right}
+    known = {*marker_lines(left), *marker_lines(right)}
+
+    def named(found: re.Match[str]) -> str:
+        return found[0] if found[0] in known else found[1] + names[found[2]]
+
+    return _COMMIT_MARKER.sub(named, git_text)
 
 
 def _ended(lines: list[str]) -> list[str]:

@@ -34,9 +34,11 @@ MEMORY_BYTES = 2 << 30
 
 @dataclass(frozen=True, slots=True)
 class RuleFailure:
-    """What a job gets in place of an answer: the rules crashed, or used up their time or memory."""
+    """What a job gets in place of an answer: the rules crashed, used up their time or memory, or were not
+    tried. `text` is git's own, with its markers, where a file was to be merged."""
 
     reason: str
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from lineclear.core.queue.landing_results import Landed, SentBack
+from lineclear.core.worktrees.syncing import Conflicted
+from lineclear.git.merging import GitMerging
 from lineclear.host import merge_processes
 from lineclear.host.merge_processes import MergeProcesses
 from lineclear.merge import Labels, MergeResult, merge_texts
@@ -20,6 +22,7 @@ from lineclear.wiring.sync import sync_in
 from tests.landings import land, open_team
 from tests.merge_hostile import HANDLED
 from tests.repository import TemporaryRepo
+from tests.syncs import sync
 
 GOOD = MergeJob("a.txt", "1\n2\n", "1\nb\n", "1\nc\n", Labels())
 # The child with a fault in it: {} is what happens when a handler or a rule for hunks is called.
@@ -138,6 +141,60 @@ def test_a_bad_branch_is_sent_back_and_the_others_land(
         assert isinstance(land(team.repo, team.person, branch="good"), Landed)
         sync = sync_in(team.repo, team.person, str(team.tree_of("bad")))
         assert "SIGSEGV" in str(vars(sync.preview()))
+    merge_processes.MERGE_PROCESSES.close()
+
+
+def test_work_beside_a_file_on_which_the_rules_failed_is_synced_and_its_markers_name_the_branches(
+    repo: TemporaryRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = faulty("os.kill(os.getpid(), signal.SIGSEGV)")
+    monkeypatch.setattr(merge_processes.MERGE_PROCESSES, "command", rules.command)
+    merge_processes.MERGE_PROCESSES.close()
+    repo.commit("Base", {"bad.json": '{"a": 1}\n', "good.json": '{"a": 1,\n "b": 1}\n'})
+    with open_team(repo) as team:
+        team.work("ada", {"bad.json": '{"a": 3}\n', "good.json": '{"a": 1,\n "b": 2}\n'})
+        repo.commit("Main goes on", {"bad.json": '{"a": 2}\n', "good.json": '{"a": 2,\n "b": 1}\n'})
+        found = sync(team, keep=True)
+        assert isinstance(found, Conflicted)
+        assert [row["doubt"] for row in found.conflicts] == ["the merge rules crashed on this file (SIGSEGV)"]
+        left = team.tree_of("ada")
+        kept = '<<<<<<< ada\n{"a": 3}\n=======\n{"a": 2}\n>>>>>>> main\n'
+        assert (left / "bad.json").read_text() == kept
+        assert (left / "good.json").read_text() == '{"a": 2,\n "b": 2}\n'
+        assert repo.git("status", "--porcelain", at=left).split("\n") == ["UU bad.json", "M  good.json"]
+    tree = GitMerging(str(repo.path)).merge_tree("main~1", "main", "ada")["tree"]
+    kept = '<<<<<<< main\n{"a": 2}\n=======\n{"a": 3}\n>>>>>>> ada\n'
+    assert repo.git("show", f"{tree}:bad.json") + "\n" == kept
+    merge_processes.MERGE_PROCESSES.close()
+
+
+def test_a_crash_while_names_or_numbers_are_read_concerns_only_the_branch_that_brought_the_text(
+    repo: TemporaryRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = (
+        "import os, sys\nfrom lineclear.host import merge_child\nfrom lineclear.merge import rule_jobs\n"
+        "def fault(*texts):\n    return os.abort() if 'bad' in str(texts) else call(*texts)\n"
+        "call = rule_jobs._KINDS['names']\n"
+        "rule_jobs._KINDS |= {'names': fault, 'renumber': lambda *_: os.abort()}\n"
+        "sys.exit(merge_child.main())\n"
+    )
+    monkeypatch.setattr(merge_processes.MERGE_PROCESSES, "command", (sys.executable, "-P", "-c", program))
+    merge_processes.MERGE_PROCESSES.close()
+    crash = "the merge rules crashed on this file (SIGABRT)"
+    with open_team(repo) as team:
+        team.work("style", {"a.css": ".bad { x }\n"})
+        team.work("number", {"db/migrations/002_b.sql": "create table b (x int);\n"})
+        team.work("good", {"b.css": ".good { x }\n"})
+        repo.commit("Main goes on", {"db/migrations/002_a.sql": "create table a (x int);\n"})
+        for branch, path in (("style", "a.css"), ("number", "db/migrations/002_b.sql")):
+            result = land(team.repo, team.person, branch=branch)
+            assert isinstance(result, SentBack)
+            assert crash in result.why
+            assert path in str(result.conflicts)
+        assert isinstance(land(team.repo, team.person, branch="good"), Landed)
+        repo.commit("Main has it", {"a.css": ".bad { x }\n"})
+        team.work("later", {"c.css": ".later { x }\n"})
+        assert isinstance(land(team.repo, team.person, branch="later"), Landed)
     merge_processes.MERGE_PROCESSES.close()
 
 

@@ -6,9 +6,11 @@ Reads and writes objects through the `MergeTrees` port; touches no work tree and
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lineclear.merge.across_files import TreeFacts, TreeFinding, TreePlan, can_meet, merge_trees
+from lineclear.merge.lines import name_markers, split_lines, write_conflict
 from lineclear.merge.migrations import MigrationMoves
 from lineclear.merge.rule_jobs import MergeJob, NamesJob, RenumberJob, RuleFailure
 
@@ -81,12 +83,7 @@ def merge_two_trees(
     tree, open_files = trees.merge(base, left, right)
     results = merge_open_files(trees, tree, open_files, labels, rules)
     files = [file_report(path, open_files[path], results.get(path)) for path in sorted(open_files)]
-    # Where the rules failed, git's own text with its markers stays in the tree.
-    written = {
-        path: (_mode(open_files[path]), result.text.encode())
-        for path, result in results.items()
-        if not isinstance(result, RuleFailure)
-    }
+    written = {path: (_mode(open_files[path]), result.text.encode()) for path, result in results.items()}
     tree = trees.write(tree, dict(written)) if written else tree
     report = {"tree": tree, "clean": all(file["clean"] for file in files), "files": files}
     report, locks = _combine(trees, base, left, right, report, rules)
@@ -113,7 +110,21 @@ def merge_open_files(
     blobs = trees.read({oid for stages in mergeable.values() for _, oid in stages.values()})
     texts = {path: _texts(blobs, stages) for path, stages in mergeable.items()}
     jobs = [MergeJob(path, *found, labels) for path, found in texts.items() if found is not None]
-    return dict(zip([job.path for job in jobs], rules.run(jobs), strict=True))
+    results = dict(zip([job.path for job in jobs], rules.run(jobs), strict=True))
+    for job in jobs:
+        failure = results[job.path]
+        if isinstance(failure, RuleFailure):
+            text = _left_by_git(trees, left_by_git.get(job.path), job)
+            results[job.path] = replace(failure, text=text)
+    return results
+
+
+def _left_by_git(trees: MergeTrees, entry: tuple[str, str] | None, job: MergeJob) -> str:
+    """Git's own text with its markers; both sides whole where git put the file elsewhere."""
+    if entry is None:
+        return "".join(write_conflict(split_lines(job.left), split_lines(job.right), job.labels, ""))
+    text = trees.read([entry[1]])[entry[1]].decode("utf-8", "replace")
+    return name_markers(text, job.left, job.right, job.labels)
 
 
 def _is_refused(stages: Mapping[int, tuple[str, str]], entry: tuple[str, str] | None) -> bool:

@@ -16,8 +16,7 @@ from lineclear.core.queue import landing_results
 from lineclear.core.words.computed.worktrees import sync_in_progress
 from lineclear.core.words.refusals import refuse
 from lineclear.core.worktrees.syncing import FAST_FORWARD, MERGE, STAGED, UP_TO_DATE, Conflicted, Synced
-from lineclear.merge import Labels
-from lineclear.merge.rule_jobs import RuleFailure
+from lineclear.merge import Labels, MergeResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -210,9 +209,7 @@ def _as_git_leaves_it(git: SyncGit, merge_rules: MergeRules, plan: SyncPlan) -> 
     told = []
     for path in sorted(stages):
         result = results.get(path)
-        if isinstance(result, RuleFailure):
-            told.append(file_report(path, stages[path], result))
-        elif result is not None and result.is_clean and path in open_files:
+        if isinstance(result, MergeResult) and result.is_clean and path in open_files:
             # Clean this way round and not the other: the doubtful text is the one to show.
             files.pop(path, None)
             told.append(open_files[path])
