@@ -307,7 +307,7 @@ def _setting_part(row: Setting) -> str:
         ["default", code(_default(row))],
         ["allowed", sentence(expected(row))],
         ["variable", code(row.variable)],
-        ["in lineclear.toml", f"{when}, trusted" if row.needs_trust else when],
+        ["in lineclear.toml", f"{when}, trusted" if row.trust else when],
     ]
     if row.is_secret:
         rows.append(["secret", "Its password is never shown; keep it out of `lineclear.toml`."])

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+# The file with the record, in the state directory.
+RECORD = "trusted"
 NEW, CHANGED, KNOWN = "new", "changed", "known"
 # Enough for years of changes; beyond it the oldest are dropped.
 MAX_RECORDS = 10_000

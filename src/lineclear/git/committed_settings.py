@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lineclear.core.words.computed.settings import settings_too_large
 from lineclear.core.words.refusals import refuse
 from lineclear.git.commits import Commits
-from lineclear.git.layout import ignores_case
+from lineclear.git.layout import ignores_case, main_worktree
 from lineclear.git.objects import TREE_MODE, parse_tree
 from lineclear.settings.loading import MAX_FILE_BYTES, load_under
 from lineclear.settings.table import TEAM_FILE
@@ -43,6 +43,7 @@ class CommittedSettings:
         if entry not in self._known:
             self._known[entry] = load_under(
                 self._content(entry) if entry is not None else None,
+                root=main_worktree(self._common_dir),
                 local_dir=self._local_dir,
                 environ=self._environ,
                 folds_case=ignores_case(self._common_dir),

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.ports import Caller
 from lineclear.core.instants import show_wall
+from lineclear.core.trust import RECORD
 from lineclear.core.words.refusals import Refusal
 from lineclear.host.host_names import person_name
 from lineclear.host.interrupt_shield import shield_thread
 from lineclear.serve.background_jobs import JOBS, hear
 from lineclear.settings import LOCAL_FILE, TEAM_FILE
 from lineclear.wiring.repo import read_settings, settings_root
-from lineclear.wiring.trust import RECORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,8 +10,9 @@ import stat
 
 from lineclear.core.words.computed.settings import broken_settings, settings_too_large
 from lineclear.core.words.refusals import Refusal, refuse
-from lineclear.settings.setting import PREFIX
+from lineclear.settings.setting import PREFIX, TO_COUNT
 from lineclear.settings.table import (
+    DEFAULT,
     FLAG,
     LOCAL_FILE,
     OTHER_VARIABLES,
@@ -24,16 +25,19 @@ from lineclear.settings.table import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from lineclear.settings.setting import Setting
 
     Nested = tuple[str, str, object]
+    # Is this text trusted at this place?
+    Trusted = Callable[[str, str], bool]
 
 MAX_FILE_BYTES = 256 * 1024
 # The parser's work grows with the square of the parts of a dotted key: one long key could take hours.
 MAX_DOTS_IN_LINE = 100
+_TRUSTED_TO_COUNT = tuple(row for row in SETTINGS.values() if row.trust == TO_COUNT)
 # Tables whose keys a file chooses itself; nested.py reads them.
 NESTED = ("strategy", "workers", "prices", "worktrees.env", "checks.paths")
 
@@ -51,12 +55,15 @@ def load_settings(
     `folds_case` is the meaning of `paths.fold_case = "auto"` in this repository.
     """
     team = _read_bytes(TEAM_FILE, f"{root}/{TEAM_FILE}")
-    return load_under(team, local_dir=local_dir, environ=environ, flags=flags, folds_case=folds_case)
+    return load_under(
+        team, root=root, local_dir=local_dir, environ=environ, flags=flags, folds_case=folds_case
+    )
 
 
 def load_under(
     team: bytes | None,
     *,
+    root: str,
     local_dir: str,
     environ: Mapping[str, str],
     flags: Mapping[str, str] | None = None,
@@ -69,7 +76,19 @@ def load_under(
         environ=environ,
         flags=flags,
         folds_case=folds_case,
+        root=root,
+        is_trusted=_trusted_in(local_dir),
     )
+
+
+def _trusted_in(local_dir: str) -> Trusted:
+    def is_trusted(where: str, text: str) -> bool:
+        from lineclear.core.trust import RECORD, digest, read_record
+        from lineclear.host.private_record import RecordFile
+
+        return digest(where, text) in read_record(RecordFile(f"{local_dir}/{RECORD}").read())
+
+    return is_trusted
 
 
 def build_settings(
@@ -79,13 +98,18 @@ def build_settings(
     environ: Mapping[str, str],
     flags: Mapping[str, str] | None = None,
     folds_case: bool = False,
+    root: str = "",
+    is_trusted: Trusted = lambda _where, _text: False,
 ) -> Settings:
     """Like `load_settings`, from the content of both files; None is a missing file."""
     settings = Settings()
+    settings.root = root
     nested: list[Nested] = []
     for origin, data in ((TEAM_FILE, team), (LOCAL_FILE, local)):
         if data:
             nested += _take_table(settings, origin, _parse(origin, data))
+        if origin == TEAM_FILE:
+            _hold_untrusted(settings, is_trusted)
     _take_environment(settings, environ)
     if flags:
         _take_flags(settings, flags)
@@ -243,6 +267,21 @@ def _set(settings: Settings, setting: Setting, given: object, origin: str) -> No
 
     setattr(settings, setting.attribute, read_value(setting, given, origin))
     settings.origins[setting.name] = origin
+    settings.held.pop(setting.name, None)
+
+
+def _hold_untrusted(settings: Settings, is_trusted: Trusted) -> None:
+    """Put the default back for each value of the team's file that has to be trusted before it counts."""
+    for setting in _TRUSTED_TO_COUNT:
+        value = getattr(settings, setting.attribute)
+        if settings.origins[setting.name] == TEAM_FILE and setting.needs_trust(value, settings.root):
+            from lineclear.settings.showing import show_for_trust
+
+            text = show_for_trust(setting, value)
+            if not is_trusted(setting.name, text):
+                setattr(settings, setting.attribute, setting.default)
+                settings.origins[setting.name] = DEFAULT
+                settings.held[setting.name] = text
 
 
 def _warn_of_unknown(settings: Settings, origin: str, kind: str, name: str, known: tuple[str, ...]) -> None:

@@ -14,6 +14,10 @@ SCHEMES, LIST, SIZE, MONEY, CHOICE = "schemes", "list", "size", "money", "choice
 # A shell command, several shell commands, the words of one command.
 COMMAND, COMMANDS, WORDS = "command", "commands", "words"
 
+# When a value of the team's file needs `lineclear trust`: when it is used (a command that would run it is
+# refused until then), or before it counts at all (the default counts until then).
+ON_USE, TO_COUNT = "on use", "to count"
+
 # Which version of the team's file counts: the file in the main worktree, committed or not; the file that the
 # landing branch has committed; or the first for agents' worktrees and the second for check trees.
 IN_WORKTREE, ON_MAIN, BOTH = "worktree", "main", "both"
@@ -24,15 +28,16 @@ _UNITS = {DURATION: "_ms", SIZE: "_bytes", MONEY: "_micros"}
 class Setting:
     """One key. `least` and `most` bound a number; `most` also bounds the length of a text.
 
-    Every setting can be set in the team's file, in this clone's own file, by a variable and by a flag.
-    `read_from` says which version of the team's file counts. A value from the team's file that `needs_trust`
-    counts only after `lineclear trust`. `inherits` names the setting that a worker's key defaults to.
+    Who may set it: a person may in the team's file, in this clone's own file, by a variable and by a flag.
+    `read_from` says which version of the team's file counts, `trust` whether it needs `lineclear trust` (""
+    if not), and `is_harmless(value, root)` which values need none. The loader enforces all of it.
+    `inherits` names the setting that a worker's key defaults to.
     A MONEY of zero means "no limit" and is written as the empty text.
     """
 
     __slots__ = (
-        "attribute", "choices", "default", "help", "inherits", "is_secret", "kind", "least", "most", "name",
-        "needs_trust", "read_from", "variable",
+        "attribute", "choices", "default", "help", "inherits", "is_harmless", "is_secret", "kind", "least", "most",
+        "name", "read_from", "trust", "variable",
     )  # fmt: skip
 
     def __init__(
@@ -45,15 +50,23 @@ class Setting:
         most: int = 0,
         choices: tuple[str, ...] = (),
         is_secret: bool = False,
-        needs_trust: bool = False,
+        trust: str = "",
+        is_harmless: Callable[[Any, str], bool] | None = None,
         read_from: str = IN_WORKTREE,
         inherits: str = "",
     ) -> None:
         self.kind, self.default, self.help = kind, default, help
         self.least, self.most, self.choices, self.is_secret = least, most, choices, is_secret
-        self.needs_trust = needs_trust or kind in (COMMAND, COMMANDS)
+        self.trust = trust or (ON_USE if kind in (COMMAND, COMMANDS) else "")
+        self.is_harmless = is_harmless
         self.read_from, self.inherits = read_from, inherits
         self.attribute = self.name = self.variable = ""
+
+    def needs_trust(self, value: object, root: str) -> bool:
+        """Must a person have trusted this value of the team's file? `root`: of the main worktree."""
+        if not self.trust or not value or value == self.default:
+            return False
+        return self.is_harmless is None or not self.is_harmless(value, root)
 
     @property
     def about(self) -> str:

@@ -52,6 +52,14 @@ def _show_value(setting: Setting, value: object) -> object:
     return redact(str(value)) if setting.is_secret else write_value(setting, value)
 
 
+def show_for_trust(setting: Setting, value: object) -> str:
+    """A value as `lineclear trust` shows and records it."""
+    shown = _show_value(setting, value)
+    if isinstance(shown, list):
+        return ", ".join(map(str, shown))
+    return str(shown).lower() if isinstance(shown, bool) else str(shown)
+
+
 def _show_worktree_variables(settings: Settings) -> Iterator[Shown]:
     for variable, value in show_variables(settings.worktrees_env).items():
         name = f"worktrees.env.{variable}"

@@ -20,10 +20,12 @@ from lineclear.settings.setting import (
     LIST,
     MONEY,
     ON_MAIN,
+    ON_USE,
     SCHEMES,
     SIZE,
     SWITCH,
     TEXT,
+    TO_COUNT,
     WORD,
     rows_of,
     setting,
@@ -74,6 +76,7 @@ class Settings:
         "a password in .git/lineclear/local.toml or ~/.pgpass, never in a committed file.",
         most=2_000,
         is_secret=True,
+        trust=TO_COUNT,  # whoever listens there gets the user's database password
     )
     # -- claims --
     claims_ttl_ms: int = setting(
@@ -229,7 +232,7 @@ class Settings:
         (),
         "Paths that stay writable inside the sandbox, such as the cache of a package manager.",
         most=1_000,
-        needs_trust=True,  # an agent that can write to a shell's start-up file can run any command
+        trust=ON_USE,  # an agent that can write to a shell's start-up file can run any command
         read_from=BOTH,
     )
     # -- run --
@@ -429,7 +432,7 @@ class Settings:
         'the merged manifests. Give names ("package-lock.json", in every directory) or patterns ("web/**"). '
         "Empty: no package manager is started.",
         most=300,
-        needs_trust=True,  # it starts a package manager
+        trust=ON_USE,  # it starts a package manager
         read_from=ON_MAIN,
     )
     merge_regenerate_within_ms: int = setting(
@@ -521,11 +524,15 @@ class Settings:
     # A variable of [worktrees.env] is in `origins` as "worktrees.env.NAME"; the other tables carry their own.
     origins: dict[str, str]
     warnings: list[str]
+    # Where the repository is; and what the team's file says that does not count before it is trusted: the
+    # name of a setting -> how `lineclear trust` shows its value.
+    root: str
+    held: dict[str, str]
 
     def __init__(self) -> None:
         self.__dict__.update(_DEFAULTS)
         self.origins = dict.fromkeys(SETTINGS, DEFAULT)
-        self.worktrees_env, self.prices = {}, {}
+        self.worktrees_env, self.prices, self.root, self.held = {}, {}, "", {}
         self.workers, self.check_paths, self.rules, self.warnings = [], [], [], []
 
 

@@ -1,7 +1,7 @@
 """The list that `lineclear trust` is about: what the team's file asks to run or to allow.
 
-Only values that come from lineclear.toml and count: this clone's own file, variables and flags belong to the
-person.
+Only values that come from lineclear.toml and count, or would count after trust: this clone's own file,
+variables and flags belong to the person.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from lineclear.core.trust import Stated
 from lineclear.settings.checks import CHECK_PATHS
+from lineclear.settings.setting import TO_COUNT
+from lineclear.settings.showing import show_for_trust
 from lineclear.settings.table import ALL, TEAM_FILE
 from lineclear.settings.workers import ENV
 
@@ -32,9 +34,13 @@ def commands_of(settings: Settings) -> list[Stated]:
 def _of_settings(settings: Settings) -> Iterator[Stated]:
     for setting in ALL:
         value = getattr(settings, setting.attribute)
-        if not setting.needs_trust or settings.origins[setting.name] != TEAM_FILE or not value:
+        if setting.name in settings.held:
+            yield Stated(setting.name, settings.held[setting.name])
+        elif settings.origins[setting.name] != TEAM_FILE or not setting.needs_trust(value, settings.root):
             continue
-        if isinstance(value, str):
+        elif setting.trust == TO_COUNT:
+            yield Stated(setting.name, show_for_trust(setting, value))
+        elif isinstance(value, str):
             yield Stated(setting.name, value)
         else:
             for place, text in enumerate(value):

@@ -80,6 +80,10 @@ def layout_for(call: HookCall, environ: Mapping[str, str], cwd: str) -> Layout |
 
 
 def is_coordinated(layout: Layout, settings: Settings) -> bool:
+    if "store.url" in settings.held:
+        # Where nothing of ours is, nobody asked for coordination; elsewhere opening the store says what is
+        # missing.
+        return os.path.isdir(state_directory(layout))
     return bool(settings.store_url) or os.path.exists(f"{state_directory(layout)}/state.db")
 
 

@@ -111,6 +111,15 @@ def settings_root(layout: Layout) -> str:
     return main_worktree(layout.common_dir) or layout.worktree
 
 
+def may_be_agent(layout: Layout, environ: Mapping[str, str], given: str = "") -> bool:
+    """Without the store, which alone knows the tokens and whose worktree this is: everybody but a caller in
+    the main worktree who has no sign of an agent, no token and no given name."""
+    from lineclear.core.agents.identity import read_environment
+
+    is_named = bool(given or environ.get("LINECLEAR_TOKEN"))
+    return is_named or not layout.is_main or read_environment(environ)[2]
+
+
 def read_settings(
     layout: Layout, environ: Mapping[str, str], flags: Mapping[str, str] | None = None
 ) -> Settings:
@@ -144,6 +153,7 @@ HASTE_S = 2.0
 
 
 def open_store(layout: Layout, settings: Settings, *, is_hasty: bool = False) -> Store:
+    require_trusted_store(settings)
     if settings.store_url:
         from lineclear.store.postgres.engine import PATIENCE_S, ConnectionPool, PostgresStore
 
@@ -161,6 +171,16 @@ def open_store(layout: Layout, settings: Settings, *, is_hasty: bool = False) ->
             else refuse("store.missing", path=directory)
         )
     return open_sqlite(directory)
+
+
+def require_trusted_store(settings: Settings) -> None:
+    """Refuse if the team's file names a store that nobody here trusts: an own store in its place would keep
+    this clone apart from the team."""
+    if "store.url" in settings.held:
+        from lineclear.core.trust import Stated
+        from lineclear.core.words.computed.settings import not_trusted
+
+        raise not_trusted([Stated("store.url", settings.held["store.url"])])
 
 
 def open_sqlite(directory: str) -> Store:

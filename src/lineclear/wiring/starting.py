@@ -20,7 +20,13 @@ from lineclear.settings.local_file import write_local_section
 from lineclear.settings.team_file import write_repo_id
 from lineclear.store.sqlite import engine as sqlite
 from lineclear.wiring.checks import warnings_in_force
-from lineclear.wiring.repo import bell_in, read_settings, settings_root, state_directory
+from lineclear.wiring.repo import (
+    bell_in,
+    read_settings,
+    require_trusted_store,
+    settings_root,
+    state_directory,
+)
 from lineclear.wiring.setup import clone_of
 
 if TYPE_CHECKING:
@@ -52,6 +58,7 @@ def init_repo(cwd: str, environ: Mapping[str, str], url: str = "") -> dict[str, 
     require_git()
     layout = find_layout(cwd, environ)
     settings = read_settings(layout, environ, {"store.url": url} if url else None)
+    require_trusted_store(settings)
     return new_repo(layout, settings).init(url)
 
 

@@ -9,13 +9,12 @@ from lineclear.cli.command import Command, Context
 from lineclear.cli.render import TextTable
 from lineclear.core.trust import KNOWN
 from lineclear.wiring.checks import warnings_in_force
-from lineclear.wiring.repo import open_repo
-from lineclear.wiring.trust import trust_of
+from lineclear.wiring.trust import TrustClone
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from lineclear.wiring.repo import Repo
+    from lineclear.app.agents.trust import Trust
 
 
 def _declare(parser: ArgumentParser) -> None:
@@ -29,31 +28,22 @@ def _declare(parser: ArgumentParser) -> None:
 
 
 def trust(context: Context, args: Namespace) -> None:
-    if not args.path:
-        _act(context, args, context.repo)
-        return
-    repo = open_repo(os.path.join(context.cwd, args.path), context.environ)
-    try:
-        for warning in repo.settings.warnings:
-            context.out.warn(warning)
-        _act(context, args, repo)
-    finally:
-        repo.close()
-
-
-def _act(context: Context, args: Namespace, repo: Repo) -> None:
+    clone = TrustClone(os.path.join(context.cwd, args.path), context.environ, context.given)
+    for warning in clone.settings.warnings:
+        context.out.warn(warning)
     if args.list:
-        _list(context, repo)
+        _list(context, clone.trust)
     elif args.revoke:
-        _revoke(context, repo)
+        count = clone.trust.revoke(clone.caller())
+        context.out.data({"revoked": count}, f"{count} records of trust are gone.")
     else:
-        _record(context, repo, is_dry=args.show)
+        _record(context, clone, is_dry=args.show)
 
 
-def _record(context: Context, repo: Repo, *, is_dry: bool) -> None:
-    seen = trust_of(repo).judged()
+def _record(context: Context, clone: TrustClone, *, is_dry: bool) -> None:
+    seen = clone.trust.judged()
     if not is_dry:
-        trust_of(repo).record(repo.caller(context.given), seen)
+        clone.trust.record(clone.caller(), seen)
     fresh = sum(1 for one in seen if one.state != KNOWN)
     rows = [[one.state, one.stated.where, one.stated.text] for one in seen]
     table = TextTable(
@@ -65,16 +55,16 @@ def _record(context: Context, repo: Repo, *, is_dry: bool) -> None:
         lines = [f"Nothing was recorded; {fresh} of {len(seen)} are not trusted. Next: lineclear trust"]
     elif seen:
         lines = [f"All {len(seen)} are trusted now, {fresh} of them for the first time."]
-    for warning in warnings_in_force(repo.layout, repo.environ, repo.settings):
+    for warning in warnings_in_force(clone.layout, context.environ, clone.settings):
         context.out.warn(warning)
     context.out.data(data, table, *lines)
 
 
-def _list(context: Context, repo: Repo) -> None:
-    stated = {one.stated.digest: one.stated.text for one in trust_of(repo).judged()}
+def _list(context: Context, trust: Trust) -> None:
+    stated = {one.stated.digest: one.stated.text for one in trust.judged()}
     records = [
         {"digest": digest, "where": where, "text": stated.get(digest, ""), "is_stated": digest in stated}
-        for digest, where in trust_of(repo).recorded().items()
+        for digest, where in trust.recorded().items()
     ]
     rows = [
         [str(entry["digest"])[:12], entry["where"], entry["text"] or "(no longer stated)"]
@@ -84,11 +74,6 @@ def _list(context: Context, repo: Repo) -> None:
         {"trusted": records},
         TextTable(["DIGEST", "WHERE", "SAYS"], rows, empty="Nothing is trusted here yet."),
     )
-
-
-def _revoke(context: Context, repo: Repo) -> None:
-    count = trust_of(repo).revoke(repo.caller(context.given))
-    context.out.data({"revoked": count}, f"{count} records of trust are gone.")
 
 
 COMMANDS = {"trust": Command(trust, _declare)}

@@ -1,0 +1,76 @@
+"""What a cloned repository may do before a person trusts it."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.commandline import CommandLine
+from tests.repository import TemporaryRepo
+
+
+class Listener:
+    """A server that takes connections and counts them; it never answers."""
+
+    def __init__(self) -> None:
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._socket.setblocking(False)
+        self.port = self._socket.getsockname()[1]
+
+    def connections(self) -> int:
+        count = 0
+        while True:
+            try:
+                self._socket.accept()[0].close()
+            except BlockingIOError:
+                return count
+            count += 1
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+@pytest.fixture
+def listener() -> Iterator[Listener]:
+    listener = Listener()
+    yield listener
+    listener.close()
+
+
+def hook(line: CommandLine, place: Path) -> None:
+    """Claude Code is about to write a file."""
+    call = {
+        "session_id": "s-1", "cwd": str(place), "hook_event_name": "PreToolUse", "tool_name": "Write",
+        "tool_input": {"file_path": str(place / "a.txt"), "content": "a\n"},
+    }  # fmt: skip
+    line.run("hook", "claude", "PreToolUse", stdin=json.dumps(call))
+
+
+def test_a_committed_store_gets_no_connection_before_it_is_trusted(
+    bare_line: CommandLine, repo: TemporaryRepo, listener: Listener
+) -> None:
+    url = f"postgresql://127.0.0.1:{listener.port}/team?connect_timeout=2"
+    repo.commit("Settings", {"lineclear.toml": f'[repo]\nid = "shop"\n[store]\nurl = "{url}"\n'})
+    bare_line.environment["PGPASSWORD"] = "hidden"
+    for words in (("status",), ("init",), ("doctor",), ("task", "list"), ("worktree", "add", "ada")):
+        bare_line.run(*words)
+    hook(bare_line, repo.path)
+    assert listener.connections() == 0
+
+    refused = bare_line.run("--json", "status")
+    assert (refused.code, refused.error["code"]) == (4, "trust.missing"), refused
+    assert "store.url" in refused.error["where"]
+    assert url in bare_line.ok("trust", "--show").out
+    agent = bare_line.run("--json", "trust", env={"CLAUDECODE": "1"})
+    assert (agent.code, agent.error["code"]) == (4, "person.only"), agent
+    assert listener.connections() == 0
+
+    bare_line.ok("trust")
+    assert "known" in bare_line.ok("trust", "--show").out
+    assert listener.connections() == 0
+    bare_line.run("init")
+    assert listener.connections() == 1
