@@ -74,3 +74,25 @@ def test_a_committed_store_gets_no_connection_before_it_is_trusted(
     assert listener.connections() == 0
     bare_line.run("init")
     assert listener.connections() == 1
+
+
+def test_worktrees_outside_the_neighbourhood_need_trust(
+    line: CommandLine, repo: TemporaryRepo, tmp_path: Path
+) -> None:
+    outside = tmp_path / "home" / ".config" / "autostart"
+    for text in (str(outside), "~/.config/autostart", "../home/.config/autostart", "../repo.x/../home/.ssh"):
+        repo.commit(f"In {text}", {"lineclear.toml": f'[worktrees]\ndirectory = "{text}"\n'})
+        made = line.run("worktree", "add", "ada")
+        assert "worktrees.directory does not count" in made.err, made
+        assert (tmp_path / "repo.worktrees" / "ada").is_dir()
+        assert list((tmp_path / "home").rglob("*")) == []
+        line.ok("worktree", "remove", "ada")
+
+    assert "~" not in line.ok("trust").out
+    repo.commit("Back", {"lineclear.toml": f'[worktrees]\ndirectory = "{outside}"\n'})
+    line.ok("trust")
+    assert line.ok("worktree", "add", "ben").err == ""
+    assert (outside / "ben").is_dir()
+    repo.commit("Beside", {"lineclear.toml": '[worktrees]\ndirectory = "../repo-agents/all"\n'})
+    assert line.ok("worktree", "add", "eve").err == ""
+    assert (tmp_path / "repo-agents" / "all" / "eve").is_dir()

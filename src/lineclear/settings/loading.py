@@ -118,6 +118,10 @@ def build_settings(
         from lineclear.settings.nested import take_nested
 
         take_nested(settings, nested, folds_case)
+    settings.warnings += [
+        f"{TEAM_FILE}: {name} does not count before a person trusts it. Next: lineclear trust --show"
+        for name in settings.held
+    ]
     _check_ports(settings)
     if settings.merge_regenerate:
         _check_patterns(settings)

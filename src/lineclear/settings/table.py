@@ -9,6 +9,7 @@ the modules that nested.py lists.
 from __future__ import annotations
 
 from lineclear.core.durations import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
+from lineclear.settings.harmless import is_beside
 from lineclear.settings.setting import (
     BOTH,
     CHOICE,
@@ -158,8 +159,11 @@ class Settings:
         "",
         "The directory for agents' worktrees. Empty: beside the repository, in a directory with the "
         'repository\'s name and the ending ".worktrees". A relative path starts at the root of the '
-        "repository.",
+        'repository. In lineclear.toml it needs trust unless it lies beside the repository, in a directory '
+        'whose name is the repository\'s with "." or "-" and more.',
         most=1_000,
+        trust=TO_COUNT,  # files of the repository would be written there
+        is_harmless=is_beside,
     )
     worktrees_base: str = setting(
         WORD, "", "Where new branches start. Empty: at the landing branch, usually main.", most=200
