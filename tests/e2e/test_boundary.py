@@ -96,3 +96,25 @@ def test_worktrees_outside_the_neighbourhood_need_trust(
     repo.commit("Beside", {"lineclear.toml": '[worktrees]\ndirectory = "../repo-agents/all"\n'})
     assert line.ok("worktree", "add", "eve").err == ""
     assert (tmp_path / "repo-agents" / "all" / "eve").is_dir()
+
+
+@pytest.mark.parametrize("text", ["secrets = true", "secret_names = []", 'secret_names = ["*.kdbx"]'])
+def test_secrets_stay_out_of_snapshots_before_trust(
+    line: CommandLine, repo: TemporaryRepo, text: str
+) -> None:
+    repo.commit("Settings", {"lineclear.toml": f"[snapshots]\n{text}\n"})
+    line.ok("worktree", "add", "ada")
+    place = repo.path.parent / "repo.worktrees" / "ada"
+    for name in (".env", "id_rsa", "plain.txt"):
+        (place / name).write_text("x\n")
+
+    def saved() -> set[str]:
+        """The files of all snapshots."""
+        line.at(place).ok("salvage", "take")
+        refs = repo.git("for-each-ref", "--format=%(refname)", "refs/lineclear/").split("\n")
+        return {name for ref in refs for name in repo.git("ls-tree", "--name-only", ref).split("\n")}
+
+    assert saved() & {".env", "id_rsa", "plain.txt"} == {"plain.txt"}
+    line.ok("trust")
+    (place / "plain.txt").write_text("y\n")
+    assert saved() >= {".env", "id_rsa", "plain.txt"}

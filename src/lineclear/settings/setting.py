@@ -64,7 +64,7 @@ class Setting:
 
     def needs_trust(self, value: object, root: str) -> bool:
         """Must a person have trusted this value of the team's file? `root`: of the main worktree."""
-        if not self.trust or not value or value == self.default:
+        if not self.trust or value == self.default:
             return False
         return self.is_harmless is None or not self.is_harmless(value, root)
 

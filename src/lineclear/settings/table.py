@@ -132,6 +132,7 @@ class Settings:
         "",
         "Your own name in the log. Empty: lineclear finds it by itself. Set it in local.toml.",
         most=200,
+        trust=TO_COUNT,  # a repository must not choose who you are
     )
     # -- paths --
     paths_fold_case: str = setting(
@@ -339,10 +340,19 @@ class Settings:
         most=TIB,
     )
     snapshots_secrets: bool = setting(
-        SWITCH, False, "Include files in snapshots even if their names match snapshots.secret_names."
+        SWITCH,
+        False,
+        "Include files in snapshots even if their names match snapshots.secret_names.",
+        trust=TO_COUNT,  # what a snapshot includes, `run` also commits and lands
     )
     snapshots_secret_names: tuple[str, ...] = setting(
-        LIST, _SECRET_NAMES, "Patterns of the names of files that hold secrets.", most=300
+        LIST,
+        _SECRET_NAMES,
+        "Patterns of the names of files that hold secrets. In lineclear.toml a list that leaves out one of the "
+        "built-in patterns needs trust.",
+        most=300,
+        trust=TO_COUNT,
+        is_harmless=lambda names, _root: set(_SECRET_NAMES) <= set(names),
     )
     # -- mirror --
     mirror_tasks: bool = setting(
