@@ -118,3 +118,33 @@ def test_secrets_stay_out_of_snapshots_before_trust(
     line.ok("trust")
     (place / "plain.txt").write_text("y\n")
     assert saved() >= {".env", "id_rsa", "plain.txt"}
+
+
+def test_a_landing_is_pushed_only_to_a_remote_that_this_clone_names_and_trusts(
+    line: CommandLine, repo: TemporaryRepo, tmp_path: Path
+) -> None:
+    vendor, ran = repo.path / "vendor", tmp_path / "ran"
+    repo.git("init", "--quiet", "--bare", str(vendor))
+    (vendor / "hooks" / "pre-receive").write_text(f"#!/bin/sh\ntouch {ran}\n")
+    (vendor / "hooks" / "pre-receive").chmod(0o755)
+    main = repo.git("rev-parse", "main")
+    for text in ("vendor", "./vendor", f"file://{vendor}", "https://127.0.0.1:1/x.git"):
+        repo.commit(f"To {text}", {"lineclear.toml": f'[queue]\nremote = "{text}"\n'})
+        main = repo.git("rev-parse", "main")
+        repo.git("branch", "--force", "work", repo.git("commit-tree", "-p", "main", "-m", "W", "main^{tree}"))
+        line.ok("trust")
+        refused = line.refused("land", "work", code=4)
+        assert (refused["code"], refused["remote"]) == ("queue.remote", text)
+    assert not ran.exists()
+
+    line.ok("trust", "--revoke")
+    repo.git("remote", "add", "origin", str(vendor))
+    main = repo.commit("Origin", {"lineclear.toml": '[queue]\nremote = "origin"\n'})
+    repo.commit("Work", {"b.txt": "b\n"}, at=repo.add_worktree("ada"))
+    refused = line.refused("land", "ada", code=4)
+    assert (refused["code"], refused["where"]) == ("trust.missing", ["queue.remote"])
+    assert (ran.exists(), repo.git("rev-parse", "main")) == (False, main)
+    line.ok("trust")
+    repo.git("push", "--quiet", "origin", "main")
+    assert line.json("land", "ada")["result"] == "landed"
+    assert ran.exists()

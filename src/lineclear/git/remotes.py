@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from lineclear.core.words.computed.queue import cause_of
+from lineclear.core.words.refusals import refuse
 from lineclear.git.run import GitFailed, git
 from lineclear.host.locks import LockFile
 
@@ -12,6 +13,12 @@ _NET_S = 300
 _PAUSES_S = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 _FETCH = ["fetch", "--quiet", "--no-tags", "--no-auto-maintenance", "--end-of-options"]
 _PUSH = ["push", "--quiet", "--no-verify", "--end-of-options"]
+
+
+def require_remote(cwd: str, remote: str) -> None:
+    """Refuse a word that is not the name of a remote here: git would take it for a path or a URL."""
+    if remote not in git(["remote"], cwd).decode("utf-8", "replace").split("\n"):
+        raise refuse("queue.remote", remote=remote)
 
 
 def fetch_branch(cwd: str, remote: str, branch: str, lock: str) -> str:

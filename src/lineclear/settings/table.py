@@ -385,8 +385,10 @@ class Settings:
         "",
         'A remote, such as "origin", that every landing is pushed to. The branch of the remote is then the '
         "landing branch: if two machines land at the same time, the first push wins and the other machine "
-        "builds on it. Empty: landings stay in this clone.",
+        "builds on it. Only the name of a remote in this clone's git config, never a path or a URL. Empty: "
+        "landings stay in this clone.",
         most=100,
+        trust=ON_USE,
         read_from=ON_MAIN,
     )
     queue_history: str = setting(

@@ -23,6 +23,7 @@ from lineclear.git.landing import CloneGit, LandingLock
 from lineclear.git.main_files import CloneMainFiles
 from lineclear.git.pull_requests import PullRequestBranches
 from lineclear.git.queue import CloneQueueGit, KeptCommits
+from lineclear.git.remotes import require_remote
 from lineclear.git.reviewer import CommandReviewer
 from lineclear.git.run import GitFailed, show_on_terminal, unbound
 from lineclear.git.snapshots.refs import diff
@@ -44,7 +45,7 @@ from lineclear.wiring.commit_gate import commit_gate_of
 from lineclear.wiring.lock_making import lock_maker_by_settings
 from lineclear.wiring.merging import merging_at, touches_at
 from lineclear.wiring.strays import strays_of
-from lineclear.wiring.trust import trust_of
+from lineclear.wiring.trust import trust_at, trust_of
 from lineclear.wiring.worktrees import sandboxed, workplace_of, worktrees_in
 
 if TYPE_CHECKING:
@@ -87,8 +88,9 @@ class RepoQueueTools:
     def __init__(self, repo: Repo, clone: CloneGit) -> None:
         self._repo, self._settings = repo, committed_settings(repo, clone.objects)
         settings = self._settings_at(clone.commit_of(clone.ref))
-        self.git = _queue_git(repo, clone, settings)
-        self.kept = KeptCommits(repo.layout.worktree, settings.queue_remote)
+        remote = _remote_of(repo, settings)
+        self.git = _queue_git(repo, clone, settings, remote)
+        self.kept = KeptCommits(repo.layout.worktree, remote)
 
     def _settings_at(self, main: str) -> Settings:
         return self._settings.at(main) if main else self._repo.settings
@@ -150,7 +152,16 @@ def _integrator(at_main: Repo, main: str) -> IntegratorWorktree:
     )  # fmt: skip
 
 
-def _queue_git(repo: Repo, clone: CloneGit, settings: Settings) -> CloneQueueGit:
+def _remote_of(repo: Repo, settings: Settings) -> str:
+    """The remote that landings are pushed to, by the settings in force; "" for none. Git takes any word as a
+    path, and a repository at that path runs its own hooks: so it has to be known here, and trusted."""
+    if settings.queue_remote:
+        require_remote(repo.layout.worktree, settings.queue_remote)
+        trust_at(repo.layout, settings).require(["queue.remote"])
+    return settings.queue_remote
+
+
+def _queue_git(repo: Repo, clone: CloneGit, settings: Settings, remote: str) -> CloneQueueGit:
     """`settings`: those in force."""
 
     def sides(
@@ -161,7 +172,7 @@ def _queue_git(repo: Repo, clone: CloneGit, settings: Settings) -> CloneQueueGit
 
     return CloneQueueGit(
         clone, repo.state_directory, style=settings.queue_history,
-        remote=settings.queue_remote, strays=strays_of(repo), gate=commit_gate_of(repo),
+        remote=remote, strays=strays_of(repo), gate=commit_gate_of(repo),
         merge_rules=MERGE_PROCESSES, add_sides=sides,
         maker_by=lambda main: lock_maker_by_settings(repo, main),
     )  # fmt: skip
@@ -175,7 +186,7 @@ def undo_git_of(repo: Repo) -> CloneUndoGit:
         return lambda base, left, right: merging_at(cwd).merge_tree(base, left, right, maker)
 
     return CloneUndoGit(
-        repo.layout, settings_in_force(repo).queue_remote, merge_by=merge_by,
+        repo.layout, _remote_of(repo, settings_in_force(repo)), merge_by=merge_by,
         sides=lambda found, left, right: add_sides(
             touches_at(cwd), repo.store, found, SideEnd(commit=left), SideEnd(commit=right)
         ),
@@ -187,7 +198,7 @@ def main_files_of(repo: Repo) -> CloneMainFiles:
 
 
 def pull_requests_of(repo: Repo) -> PullRequests:
-    git = PullRequestBranches(repo.layout, settings_in_force(repo).queue_remote)
+    git = PullRequestBranches(repo.layout, _remote_of(repo, settings_in_force(repo)))
     tool = ForgeCommand(repo.layout.worktree, unbound(repo.environ))
     return PullRequests(repo.store, git, tool)
 

@@ -192,6 +192,12 @@ ROWS = {
         who="Name the folder for the next migration.",
         next="lineclear migration next FOLDER",
     ),
+    "queue.remote": Row(
+        NOT_ALLOWED,
+        'Cannot land: queue.remote is "{remote:60}", which is not a remote of this clone.',
+        who="It has to be the name of a remote in this clone's git config; a path or a URL does not count.",
+        next="git remote -v",
+    ),
     "pr.remote": Row(
         NOT_FOUND,
         'Cannot open a pull request: there is no remote "{remote}".',
