@@ -201,5 +201,6 @@ def test_without_files_and_variables_nothing_is_loaded_that_checks_or_shows_valu
     loaded = modules_imported_by("lineclear.settings", "-S")
     ours = {name for name in loaded if name.startswith("lineclear.settings")}
     assert ours == {"lineclear.settings"} | {
-        f"lineclear.settings.{name}" for name in ("loading", "setting", "table")
+        f"lineclear.settings.{name}"
+        for name in ("harmless", "loading", "other_variables", "setting", "table")
     }

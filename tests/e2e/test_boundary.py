@@ -2,36 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.e2e.boundary import Listener, write_by_hook
 from tests.e2e.commandline import CommandLine
 from tests.repository import TemporaryRepo
-
-
-class Listener:
-    """A server that takes connections and counts them; it never answers."""
-
-    def __init__(self) -> None:
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        self._socket.setblocking(False)
-        self.port = self._socket.getsockname()[1]
-
-    def connections(self) -> int:
-        count = 0
-        while True:
-            try:
-                self._socket.accept()[0].close()
-            except BlockingIOError:
-                return count
-            count += 1
-
-    def close(self) -> None:
-        self._socket.close()
 
 
 @pytest.fixture
@@ -39,15 +17,6 @@ def listener() -> Iterator[Listener]:
     listener = Listener()
     yield listener
     listener.close()
-
-
-def hook(line: CommandLine, place: Path) -> None:
-    """Claude Code is about to write a file."""
-    call = {
-        "session_id": "s-1", "cwd": str(place), "hook_event_name": "PreToolUse", "tool_name": "Write",
-        "tool_input": {"file_path": str(place / "a.txt"), "content": "a\n"},
-    }  # fmt: skip
-    line.run("hook", "claude", "PreToolUse", stdin=json.dumps(call))
 
 
 def test_a_committed_store_gets_no_connection_before_it_is_trusted(
@@ -58,7 +27,7 @@ def test_a_committed_store_gets_no_connection_before_it_is_trusted(
     bare_line.environment["PGPASSWORD"] = "hidden"
     for words in (("status",), ("init",), ("doctor",), ("task", "list"), ("worktree", "add", "ada")):
         bare_line.run(*words)
-    hook(bare_line, repo.path)
+    write_by_hook(bare_line, repo.path / "a.txt")
     assert listener.connections() == 0
 
     refused = bare_line.run("--json", "status")

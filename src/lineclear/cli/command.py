@@ -86,14 +86,43 @@ class Context:
     def _open(self) -> Repo:
         from lineclear.wiring.repo import open_repo
 
-        return open_repo(self.cwd, self.environ)
+        return open_repo(self.cwd, self.environ, self.given)
 
     def _put_back(self, repo: Repo) -> None:
         repo.close()
 
-    def perform(self, _verb: str, command: Command, args: Namespace) -> int:
+    def perform(self, verb: str, command: Command, args: Namespace) -> int:
         """The exit code of a verb in these surroundings."""
-        return command.run(self, args) or 0
+        refusal: Refusal | None = None
+        try:
+            return command.run(self, args) or 0
+        except Refusal as error:
+            refusal = error
+            raise
+        finally:
+            if refusal is not None or command.is_write or verb == "queue run":
+                self._log_attempts(verb, refusal)
+
+    def _log_attempts(self, verb: str, refusal: Refusal | None) -> None:
+        """Log what an agent tried with this command and may not decide."""
+        from lineclear.app.agents.attempts import LIMITS, OVERRULED, log_attempts
+        from lineclear.app.ports import Caller
+
+        overruled = self._repo.settings.overruled if self._repo is not None else {}
+        attempts = [(OVERRULED, f"{name} by {variable}") for name, variable in overruled.items()]
+        if refusal is not None and refusal.code in LIMITS:
+            attempts.append((refusal.code, verb))
+        if not attempts:
+            return
+        try:
+            if refusal is not None and refusal.code == "token.other":
+                caller = Caller(str(refusal.facts["owner"]))
+            else:
+                caller = self.caller
+            if not caller.is_person:
+                log_attempts(self.store, caller, attempts)
+        except Refusal:
+            pass  # the store cannot be written now; the command has said so, or its refusal matters more
 
     @property
     def store(self) -> Store:

@@ -245,7 +245,7 @@ class CallContext(Context):
     ) -> None:
         super().__init__(out, environ, cwd=cwd, given=given, key=key)
         self._runner, self._call, self._opened_at = runner, call, 0.0
-        self._place = place_of(self.cwd, environ)
+        self._place = place_of(self.cwd, environ, given)
         self._stoppable: Any = None
 
     def _open(self) -> Repo:
@@ -374,10 +374,13 @@ class _StoppableListener:
         return is_rung
 
 
-def place_of(cwd: str, environ: Mapping[str, str]) -> str:
-    """A key of all that an opened repository depends on: the directory, and the variables about settings."""
+def place_of(cwd: str, environ: Mapping[str, str], given: str = "") -> str:
+    """A key of all that an opened repository depends on: the directory, the variables about settings, and
+    whether they count as an agent's."""
     names = [name for name in environ if name.startswith(_SETTING) and name not in _ABOUT_CALLER]
-    return "\0".join([cwd, *[f"{name}={environ[name]}" for name in sorted(names)]])
+    is_named = bool(given or environ.get("LINECLEAR_TOKEN"))
+    kind = "agent" if is_named or read_environment(environ)[2] else ""
+    return "\0".join([kind, cwd, *[f"{name}={environ[name]}" for name in sorted(names)]])
 
 
 # -- arguments -----------------------------------------------------------------------------------

@@ -32,9 +32,10 @@ class CommittedSettings:
     """
 
     def __init__(
-        self, objects: ObjectStore, *, common_dir: str, local_dir: str, environ: Mapping[str, str]
-    ) -> None:
-        self._objects, self._common_dir = objects, common_dir
+        self, objects: ObjectStore, *, common_dir: str, local_dir: str, environ: Mapping[str, str],
+        for_agent: bool,
+    ) -> None:  # fmt: skip
+        self._objects, self._common_dir, self._for_agent = objects, common_dir, for_agent
         self._local_dir, self._environ = local_dir, environ
         self._known: dict[Entry | None, Settings] = {}
 
@@ -47,6 +48,7 @@ class CommittedSettings:
                 local_dir=self._local_dir,
                 environ=self._environ,
                 folds_case=ignores_case(self._common_dir),
+                for_agent=self._for_agent,
             )
         return self._known[entry]
 

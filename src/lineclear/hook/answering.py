@@ -101,7 +101,7 @@ def _respond(now: Situation, hooking: HookModule, call: HookCall) -> tuple[bytes
         return b"", 0
     if now.only and now.layout.common_dir != now.only:
         raise Elsewhere(now.layout.common_dir)
-    now.settings = read_settings(now.layout, now.environ)
+    now.settings = read_settings(now.layout, now.environ, for_agent=True)
     if not is_coordinated(now.layout, now.settings):
         return b"", 0
     if now.limit is not None:

@@ -6,10 +6,10 @@ The hook's path loads this module. What checks, explains or shows a value is in 
 from __future__ import annotations
 
 from lineclear.settings.loading import build_settings, load_settings
+from lineclear.settings.other_variables import OTHER_VARIABLES
 from lineclear.settings.setting import PREFIX, Setting
 from lineclear.settings.table import (
     LOCAL_FILE,
-    OTHER_VARIABLES,
     SECTIONS,
     SETTINGS,
     TEAM_FILE,

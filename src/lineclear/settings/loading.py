@@ -10,12 +10,12 @@ import stat
 
 from lineclear.core.words.computed.settings import broken_settings, settings_too_large
 from lineclear.core.words.refusals import Refusal, refuse
+from lineclear.settings.other_variables import OTHER_VARIABLES
 from lineclear.settings.setting import PREFIX, TO_COUNT
 from lineclear.settings.table import (
     DEFAULT,
     FLAG,
     LOCAL_FILE,
-    OTHER_VARIABLES,
     SECTIONS,
     SETTINGS,
     TEAM_FILE,
@@ -49,15 +49,18 @@ def load_settings(
     environ: Mapping[str, str],
     flags: Mapping[str, str] | None = None,
     folds_case: bool = False,
+    for_agent: bool = False,
 ) -> Settings:
     """Defaults, the team's file, this clone's file, the environment, flags: a later source wins.
 
-    `folds_case` is the meaning of `paths.fold_case = "auto"` in this repository.
+    `folds_case` is the meaning of `paths.fold_case = "auto"` in this repository. `for_agent`: the caller is,
+    or may be, an agent, whose variables must not loosen a rule.
     """
     team = _read_bytes(TEAM_FILE, f"{root}/{TEAM_FILE}")
     return load_under(
-        team, root=root, local_dir=local_dir, environ=environ, flags=flags, folds_case=folds_case
-    )
+        team, root=root, local_dir=local_dir, environ=environ, flags=flags, folds_case=folds_case,
+        for_agent=for_agent,
+    )  # fmt: skip
 
 
 def load_under(
@@ -68,6 +71,7 @@ def load_under(
     environ: Mapping[str, str],
     flags: Mapping[str, str] | None = None,
     folds_case: bool = False,
+    for_agent: bool = False,
 ) -> Settings:
     """Like `load_settings`, with the content of the team's file, for example from a commit."""
     return build_settings(
@@ -76,6 +80,7 @@ def load_under(
         environ=environ,
         flags=flags,
         folds_case=folds_case,
+        for_agent=for_agent,
         root=root,
         is_trusted=_trusted_in(local_dir),
     )
@@ -98,12 +103,13 @@ def build_settings(
     environ: Mapping[str, str],
     flags: Mapping[str, str] | None = None,
     folds_case: bool = False,
+    for_agent: bool = False,
     root: str = "",
     is_trusted: Trusted = lambda _where, _text: False,
 ) -> Settings:
     """Like `load_settings`, from the content of both files; None is a missing file."""
     settings = Settings()
-    settings.root = root
+    settings.root, settings.for_agent, settings.team = root, for_agent, team
     nested: list[Nested] = []
     for origin, data in ((TEAM_FILE, team), (LOCAL_FILE, local)):
         if data:
@@ -246,8 +252,25 @@ def _take_environment(settings: Settings, environ: Mapping[str, str]) -> None:
         setting = VARIABLES.get(variable)
         if setting is None:
             _warn_of_unknown(settings, "environment", "variable", variable, tuple(VARIABLES))
-        elif environ[variable]:
+        elif environ[variable] and _may_set(settings, setting, environ[variable]):
             _set_text(settings, setting, environ[variable], variable)
+
+
+def _may_set(settings: Settings, setting: Setting, text: str) -> bool:
+    if not settings.for_agent:
+        return True
+    from lineclear.settings.values import from_text, read_value
+
+    after = read_value(setting, from_text(setting.kind, text), setting.variable)
+    if setting.name not in settings.held and setting.agent_may_set(
+        getattr(settings, setting.attribute), after
+    ):
+        return True
+    settings.overruled[setting.name] = setting.variable
+    settings.warnings.append(
+        f"{setting.variable} does not count for an agent: {setting.name} stays as it is."
+    )
+    return False
 
 
 def _take_flags(settings: Settings, flags: Mapping[str, str]) -> None:

@@ -18,6 +18,10 @@ COMMAND, COMMANDS, WORDS = "command", "commands", "words"
 # refused until then), or before it counts at all (the default counts until then).
 ON_USE, TO_COUNT = "on use", "to count"
 
+# What a variable can do for a caller who is, or may be, an agent: all that it does for a person; pick a later
+# choice (they go from the loosest to the strictest); set what no file sets; or nothing.
+FREELY, STRICTER, IF_UNSET, NEVER = "freely", "stricter", "if unset", "never"
+
 # Which version of the team's file counts: the file in the main worktree, committed or not; the file that the
 # landing branch has committed; or the first for agents' worktrees and the second for check trees.
 IN_WORKTREE, ON_MAIN, BOTH = "worktree", "main", "both"
@@ -30,14 +34,16 @@ class Setting:
 
     Who may set it: a person may in the team's file, in this clone's own file, by a variable and by a flag.
     `read_from` says which version of the team's file counts, `trust` whether it needs `lineclear trust` (""
-    if not), and `is_harmless(value, root)` which values need none. The loader enforces all of it.
+    if not), and `is_harmless(value, root)` which values need none. `agents` says what an agent's variable can
+    do: unless stated, nothing where the setting needs trust or decides what lands. The loader enforces all of
+    it.
     `inherits` names the setting that a worker's key defaults to.
     A MONEY of zero means "no limit" and is written as the empty text.
     """
 
     __slots__ = (
-        "attribute", "choices", "default", "help", "inherits", "is_harmless", "is_secret", "kind", "least", "most",
-        "name", "read_from", "trust", "variable",
+        "agents", "attribute", "choices", "default", "help", "inherits", "is_harmless", "is_secret", "kind",
+        "least", "most", "name", "read_from", "trust", "variable",
     )  # fmt: skip
 
     def __init__(
@@ -53,6 +59,7 @@ class Setting:
         trust: str = "",
         is_harmless: Callable[[Any, str], bool] | None = None,
         read_from: str = IN_WORKTREE,
+        agents: str = "",
         inherits: str = "",
     ) -> None:
         self.kind, self.default, self.help = kind, default, help
@@ -60,6 +67,7 @@ class Setting:
         self.trust = trust or (ON_USE if kind in (COMMAND, COMMANDS) else "")
         self.is_harmless = is_harmless
         self.read_from, self.inherits = read_from, inherits
+        self.agents = agents or (NEVER if self.trust or read_from == ON_MAIN else FREELY)
         self.attribute = self.name = self.variable = ""
 
     def needs_trust(self, value: object, root: str) -> bool:
@@ -67,6 +75,14 @@ class Setting:
         if not self.trust or value == self.default:
             return False
         return self.is_harmless is None or not self.is_harmless(value, root)
+
+    def agent_may_set(self, before: object, after: object) -> bool:
+        """May an agent's variable change the value that the files give it?"""
+        if self.agents == FREELY or before == after:
+            return True
+        if self.agents == STRICTER:
+            return self.choices.index(str(after)) > self.choices.index(str(before))
+        return self.agents == IF_UNSET and not before
 
     @property
     def about(self) -> str:

@@ -18,12 +18,15 @@ from lineclear.settings.setting import (
     COUNT,
     DURATION,
     FOLD,
+    IF_UNSET,
     LIST,
     MONEY,
+    NEVER,
     ON_MAIN,
     ON_USE,
     SCHEMES,
     SIZE,
+    STRICTER,
     SWITCH,
     TEXT,
     TO_COUNT,
@@ -67,6 +70,7 @@ class Settings:
         "A name that keeps this repository apart from others in the same database. "
         "You need it only when several repositories share one database.",
         most=200,
+        agents=IF_UNSET,
     )
     # -- store --
     store_url: str = setting(
@@ -78,6 +82,7 @@ class Settings:
         most=2_000,
         is_secret=True,
         trust=TO_COUNT,  # whoever listens there gets the user's database password
+        agents=IF_UNSET,
     )
     # -- claims --
     claims_ttl_ms: int = setting(
@@ -118,6 +123,7 @@ class Settings:
         "How long an agent's process may be gone before the agent's claims and task are freed. Some clients "
         "restart their helper processes; this gives them time to come back.",
         most=10 * MINUTE_MS,
+        agents=NEVER,
     )
     agents_silence_ms: int = setting(
         DURATION,
@@ -126,6 +132,7 @@ class Settings:
         "agent.",
         least=10 * SECOND_MS,
         most=24 * HOUR_MS,
+        agents=NEVER,
     )
     agents_person: str = setting(
         TEXT,
@@ -140,11 +147,13 @@ class Settings:
         "auto",
         'Whether Readme.md and README.md are the same file. "auto" follows git, which examined your file '
         "system; true and false decide it for everybody, which helps a team on different systems.",
+        agents=NEVER,
     )
     paths_nfc: bool = setting(
         SWITCH,
         True,
         "Treat two Unicode spellings of a name as the same name. macOS and Linux store accents differently.",
+        agents=NEVER,
     )
     # -- resources --
     resources_schemes: tuple[str, ...] = setting(
@@ -160,7 +169,7 @@ class Settings:
         "",
         "The directory for agents' worktrees. Empty: beside the repository, in a directory with the "
         'repository\'s name and the ending ".worktrees". A relative path starts at the root of the '
-        'repository. In lineclear.toml it needs trust unless it lies beside the repository, in a directory '
+        "repository. In lineclear.toml it needs trust unless it lies beside the repository, in a directory "
         'whose name is the repository\'s with "." or "-" and more.',
         most=1_000,
         trust=TO_COUNT,  # files of the repository would be written there
@@ -231,6 +240,7 @@ class Settings:
         "you can.",
         choices=("off", "bwrap"),
         read_from=BOTH,
+        agents=STRICTER,
     )
     worktrees_writable: tuple[str, ...] = setting(
         LIST,
@@ -270,7 +280,8 @@ class Settings:
         "warn",
         'What happens when an agent changes files outside the scope of its task. "warn" reports them, '
         '"refuse" does not land them, "off" does not check.',
-        choices=("warn", "refuse", "off"),
+        choices=("off", "warn", "refuse"),
+        agents=STRICTER,
     )
     run_land: bool = setting(SWITCH, True, "Land finished work. If false, the finished branch waits for you.")
     run_prompt_size_bytes: int = setting(
@@ -348,8 +359,8 @@ class Settings:
     snapshots_secret_names: tuple[str, ...] = setting(
         LIST,
         _SECRET_NAMES,
-        "Patterns of the names of files that hold secrets. In lineclear.toml a list that leaves out one of the "
-        "built-in patterns needs trust.",
+        "Patterns of the names of files that hold secrets. In lineclear.toml a list that leaves out one of "
+        "the built-in patterns needs trust.",
         most=300,
         trust=TO_COUNT,
         is_harmless=lambda names, _root: set(_SECRET_NAMES) <= set(names),
@@ -372,6 +383,7 @@ class Settings:
         "Write PATH.agent-lock beside every path that is claimed exclusively, and respect the lock files of "
         "other tools. Such a file prevents others from claiming the path until it is 30 minutes old or its "
         "process is gone.",
+        agents=NEVER,
     )
     # -- queue --
     queue_branch: str = setting(
@@ -379,6 +391,7 @@ class Settings:
         "",
         "The branch that work lands on. Empty: main, master, or the default branch of the remote.",
         most=200,
+        agents=NEVER,
     )
     queue_remote: str = setting(
         WORD,
@@ -419,8 +432,9 @@ class Settings:
         CHOICE,
         "none",
         'Who must approve a candidate before it lands. "agent" means an agent other than the author.',
-        choices=("none", "person", "agent"),
+        choices=("none", "agent", "person"),
         read_from=ON_MAIN,
+        agents=STRICTER,
     )
     queue_reviewer: str = setting(
         COMMAND,
@@ -506,6 +520,7 @@ class Settings:
         "What a hook does with an edit that it cannot judge because lineclear failed or took too long. "
         '"open" lets the edit pass and records it (`lineclear doctor` shows it), "closed" stops the edit.',
         choices=("open", "closed"),
+        agents=STRICTER,
     )
     hooks_timeout_ms: int = setting(
         DURATION,
@@ -544,11 +559,17 @@ class Settings:
     # name of a setting -> how `lineclear trust` shows its value.
     root: str
     held: dict[str, str]
+    # Whether the caller is, or may be, an agent; and the variables that therefore did not count, by setting.
+    for_agent: bool
+    overruled: dict[str, str]
+    # The content of the team's file that these settings were read from.
+    team: bytes | None
 
     def __init__(self) -> None:
         self.__dict__.update(_DEFAULTS)
         self.origins = dict.fromkeys(SETTINGS, DEFAULT)
         self.worktrees_env, self.prices, self.root, self.held = {}, {}, "", {}
+        self.for_agent, self.overruled, self.team = False, {}, None
         self.workers, self.check_paths, self.rules, self.warnings = [], [], [], []
 
 
@@ -557,34 +578,3 @@ SETTINGS = {row.name: row for row in ALL}
 VARIABLES = {row.variable: row for row in ALL}
 SECTIONS = tuple(dict.fromkeys(name.partition(".")[0] for name in SETTINGS))
 _DEFAULTS = {row.attribute: row.default for row in ALL}
-
-# Our variables that are not settings: who acts, and what lineclear passes on to the commands it starts.
-OTHER_VARIABLES = {
-    "AGENT": "The name to act under, like `--as`; it also marks the caller as an agent.",
-    "TOKEN": "Proves a name: a token made by `token add`, or the token that `run` gives to its client.",
-    "FENCE": "Set by `with` for its command: the fence it runs under.",
-    "RESOURCES": "Set by `with` for its command: the resources it holds, one on each line.",
-    "KEY": "An operation id for the next command that changes something, like `--key`.",
-    "PERSON": "Your own name in the log; wins over `agents.person`.",
-    "DEBUG": "If set, an internal error is shown with its traceback.",
-    "SERVE": "`0`: a command asks no server, even where it cannot write to the store itself.",
-    "TASK": "Set by `run` for its client: the task it works on.",
-    "RUN": "Set by `run` for its client: the number of this run.",
-    "PROMPT": "Set by `run` for its client: the file with the client's first prompt.",
-    "PORT": "Set by `run` for its client and for setup commands: the first port of the worktree.",
-    "PORTS": "Like `LINECLEAR_PORT`: all ports of the worktree, first and last, such as `42000-42009`.",
-    "WORKTREE": "Set by `run` for its client and for setup commands: the root of the worktree.",
-    "EXIT": "Set by `run` for the commands it starts when a run has ended: the client's exit code.",
-    "GATE": "`open` lets git's hooks pass without a check; set for the git processes that lineclear starts.",
-    "PROBE": "Set by `setup --check` for the client it starts: the file where a hook records that it ran.",
-    "CHECK": "`1` for checks and setup commands in a check tree; the caller then never counts as a person.",
-    "CHECK_TREE": "Set for checks and setup commands in a check tree: the root of that tree.",
-    "SHARD": "Set for a part of `checks.full`: its number, starting at 1.",
-    "SHARDS": "Set for a part of `checks.full`: how many parts there are.",
-    "LANDED": "Set for `queue.integrator`: a JSON file with the candidates that landed.",
-    "CANDIDATE": "Set for `queue.reviewer`: the candidate to review, such as `Q-7`.",
-    "DIFF": "Set for `queue.reviewer`: the file with the candidate's changes.",
-    "DROID_SESSION": "Set by the hook of Droid for its shell: the session of the agent.",
-    "KIMI": "Set by the MCP server for the tools that Kimi calls: it marks the caller as an agent.",
-    "CALL": "Set by a hook's stub: the id of a call that is repeated because `lineclear serve` was killed.",
-}

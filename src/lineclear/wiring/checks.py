@@ -42,13 +42,16 @@ def check_logs(repo: Repo) -> str:
 
 
 def committed_settings(repo: Repo, objects: ObjectStore) -> CommittedSettings:
-    return _committed(repo.layout, repo.environ, objects)
+    return _committed(repo.layout, repo.environ, objects, for_agent=repo.settings.for_agent)
 
 
-def _committed(layout: Layout, environ: Mapping[str, str], objects: ObjectStore) -> CommittedSettings:
+def _committed(
+    layout: Layout, environ: Mapping[str, str], objects: ObjectStore, *, for_agent: bool
+) -> CommittedSettings:
     return CommittedSettings(
-        objects, common_dir=layout.common_dir, local_dir=state_directory(layout), environ=environ
-    )
+        objects, common_dir=layout.common_dir, local_dir=state_directory(layout), environ=environ,
+        for_agent=for_agent,
+    )  # fmt: skip
 
 
 def repo_by(repo: Repo, settings: Settings) -> Repo:
@@ -72,7 +75,8 @@ def in_force_at(layout: Layout, environ: Mapping[str, str], stated: Settings) ->
     try:
         with ObjectStore(layout.common_dir) as objects:
             main = objects.commit_of(landing_ref(layout))
-            return _committed(layout, environ, objects).at(main) if main else stated
+            known = _committed(layout, environ, objects, for_agent=stated.for_agent)
+            return known.at(main) if main else stated
     except GitFailed as error:
         raise git_failed(error.command[0], error.stderr) from error
 

@@ -6,13 +6,15 @@ import os
 
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.git.layout import STATE_DIRECTORY, file_stem, find_layout, ignores_case, main_worktree
+from lineclear.git.main_settings import main_file
 from lineclear.git.typed_paths import WorktreePaths
 from lineclear.host.bell import PipeBell
 from lineclear.host.bonds import BondLiveness, Bonds
 from lineclear.host.clock import HostClock
 from lineclear.host.heartbeats import PresenceFiles
 from lineclear.host.host_names import clone_name, host_name, person_name
-from lineclear.settings import load_settings
+from lineclear.settings import TEAM_FILE, load_settings
+from lineclear.settings.loading import load_under
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,20 +123,43 @@ def may_be_agent(layout: Layout, environ: Mapping[str, str], given: str = "") ->
 
 
 def read_settings(
-    layout: Layout, environ: Mapping[str, str], flags: Mapping[str, str] | None = None
-) -> Settings:
-    return load_settings(
+    layout: Layout, environ: Mapping[str, str], flags: Mapping[str, str] | None = None, *, given: str = "",
+    for_agent: bool = False,
+) -> Settings:  # fmt: skip
+    """`given`: the name that the caller gave. `for_agent`: an agent is calling, whatever the signs say."""
+    settings = load_settings(
         root=settings_root(layout),
         local_dir=state_directory(layout),
         environ=environ,
         flags=flags or {},
         folds_case=ignores_case(layout.common_dir),
+        for_agent=for_agent or may_be_agent(layout, environ, given),
     )
+    _guard_rules(layout, settings, environ)
+    return settings
 
 
-def open_repo(cwd: str, environ: Mapping[str, str]) -> Repo:
+def _guard_rules(layout: Layout, settings: Settings, environ: Mapping[str, str]) -> None:
+    """Keep the strategies that main has committed, where the file in the main worktree says less."""
+    directory = state_directory(layout)
+    committed = main_file(layout.common_dir, directory, settings.queue_branch, TEAM_FILE)
+    if committed is None or committed == (settings.team or b""):
+        return
+    from lineclear.core.claims.strategies import UncommittedRules
+
+    try:
+        at_main = load_under(
+            committed, root=settings.root, local_dir=directory, environ=environ,
+            folds_case=ignores_case(layout.common_dir),
+        )  # fmt: skip
+    except Refusal:
+        return  # main's file cannot be read: nothing lands, and every landing says so
+    settings.rules = UncommittedRules(settings.rules, at_main.rules)
+
+
+def open_repo(cwd: str, environ: Mapping[str, str], given: str = "") -> Repo:
     layout = find_layout(cwd, environ)
-    settings = read_settings(layout, environ)
+    settings = read_settings(layout, environ, given=given)
     layout.landing = settings.queue_branch
     return Repo(layout, settings, open_store(layout, settings), environ)
 

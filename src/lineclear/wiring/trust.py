@@ -12,7 +12,7 @@ from lineclear.git.layout import find_layout
 from lineclear.host.host_names import person_name
 from lineclear.host.private_record import RecordFile
 from lineclear.settings.trust_list import commands_of
-from lineclear.wiring.repo import may_be_agent, open_repo, read_settings, state_directory
+from lineclear.wiring.repo import open_repo, read_settings, state_directory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,14 +37,14 @@ class TrustClone:
 
     def __init__(self, cwd: str, environ: Mapping[str, str], given: str) -> None:
         self.layout = find_layout(cwd, environ)
-        self.settings = read_settings(self.layout, environ)
+        self.settings = read_settings(self.layout, environ, given=given)
         self.layout.landing = self.settings.queue_branch
         self.trust = trust_at(self.layout, self.settings)
         self._cwd, self._environ, self._given = cwd, environ, given
 
     def caller(self) -> Caller:
         if "store.url" in self.settings.held:
-            if may_be_agent(self.layout, self._environ, self._given):
+            if self.settings.for_agent:
                 return Caller(self._given or "agent")
             return Caller(person_name(self.settings.agents_person, self._environ), is_person=True)
         repo = open_repo(self._cwd, self._environ)

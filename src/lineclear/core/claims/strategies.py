@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 ISOLATED, SINGLE_WRITER, OPTIMISTIC = "isolated", "single-writer", "optimistic"
 LOCKED, READ_ONLY = "locked", "read-only"
 STRATEGIES = (ISOLATED, SINGLE_WRITER, OPTIMISTIC, LOCKED, READ_ONLY)
+# From the loosest to the strictest.
+_STRICTNESS = (ISOLATED, OPTIMISTIC, SINGLE_WRITER, LOCKED, READ_ONLY)
 
 # Binary files that cannot be merged; each agent has its own copy of all other files, which are merged.
 UNMERGEABLE = (
@@ -35,6 +37,17 @@ class Rule:
         self.phase = phase
 
 
+class UncommittedRules(list[Rule]):
+    """The rules of a file that main has not committed like this. Anybody could have written it, so each
+    resource is shared as `committed` says, unless these rules are stricter."""
+
+    __slots__ = ("committed",)
+
+    def __init__(self, written: list[Rule], committed: list[Rule]) -> None:
+        super().__init__(written)
+        self.committed = committed
+
+
 class Sharing:
     """How one resource is shared: the strategy, its owner and phase or "", and which rule decided."""
 
@@ -49,6 +62,17 @@ def strategy_for(resource: Resource, rules: list[Rule]) -> Sharing:
 
     A directory that contains a locked file is not locked as a whole.
     """
+    if not isinstance(rules, UncommittedRules):
+        return _by_last(resource, rules)
+    written, floor = _by_last(resource, list(rules)), _by_last(resource, rules.committed)
+    more = _STRICTNESS.index(written.strategy) - _STRICTNESS.index(floor.strategy)
+    if more < 0 or (more == 0 and not floor.origin.startswith("default")):
+        return floor
+    written.phase = floor.phase or written.phase
+    return written
+
+
+def _by_last(resource: Resource, rules: list[Rule]) -> Sharing:
     for rule in reversed(rules):
         if rule.resource.text == resource.text or covers(rule.resource, resource):
             return Sharing(rule.strategy, rule.owner, rule.origin, rule.phase)

@@ -129,6 +129,10 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "CandidateDropped": ("a candidate is no longer wanted; its branch stays", ("id", "why")),
     "QueueOrdered": ("a person put candidates first, in this order", ("ids",)),
+    "AttemptRefused": (
+        "an agent tried what it may not decide; nothing came of it",
+        ("code", "what"),
+    ),
     "QueuePaused": ("nothing lands until the queue is resumed", ("why",)),
     "QueueResumed": ("the queue runs again", ()),
     "LandingBegan": (

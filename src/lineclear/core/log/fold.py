@@ -421,6 +421,7 @@ def _topic_left(ledger: Ledger, event: Event) -> None:
 
 FOLDS: dict[str, Fold] = {
     "EpochBegan": _ignore,
+    "AttemptRefused": _ignore,
     "AgentJoined": _agent_joined,
     "AgentLeft": _agent_left,
     "ClaimGranted": _claim_granted,

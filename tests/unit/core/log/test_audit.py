@@ -8,6 +8,7 @@ import pytest
 
 from lineclear.app import claims, messages, proposals, task_lists, tasks, values
 from lineclear.app.agents import membership, tokens
+from lineclear.app.agents.attempts import log_attempts
 from lineclear.app.ports import Caller
 from lineclear.app.queue import candidates
 from lineclear.app.queue.sending_back import send_back
@@ -78,6 +79,7 @@ def eventful_world() -> World:
     for id in ("a", "b"):
         tokens.issue(store, PAT, "bob", id=id, secret_hash="c0ffee")
     tokens.revoke(store, PAT, "a")
+    log_attempts(store, BOB, [("person.only", "trust")])
     world.stand_in_line("bob", "row:users/2")
     return world
 
