@@ -51,7 +51,17 @@ from lineclear.mcp.prompts import PROMPTS
 from lineclear.settings import OTHER_VARIABLES, PREFIX, SETTINGS, Setting
 from lineclear.settings.checks import CHECK_PATH_KEYS
 from lineclear.settings.prices import PRICE_KEYS
-from lineclear.settings.setting import BOTH, IN_WORKTREE, ON_MAIN
+from lineclear.settings.setting import (
+    BOTH,
+    FREELY,
+    IF_UNSET,
+    IN_WORKTREE,
+    NEVER,
+    ON_MAIN,
+    ON_USE,
+    STRICTER,
+    TO_COUNT,
+)
 from lineclear.settings.strategies import STRATEGY_KEYS
 from lineclear.settings.values import expected, write_value
 from lineclear.settings.workers import WORKER_KEYS
@@ -283,6 +293,7 @@ def settings_page() -> str:
         "committed. *At once; in check trees once committed*: agents' worktrees follow the file, checks "
         "follow the landing branch. *Trusted*: only after [`lineclear trust`](../how-to/trust.md). "
         "`queue.branch` counts at once because it says which branch's file counts.",
+        *_authority_parts(),
         *(_setting_part(row) for row in SETTINGS.values()),
         *_tables_parts(),
         "## Strategies",
@@ -299,6 +310,46 @@ def settings_page() -> str:
 _WHEN = {
     IN_WORKTREE: "at once", ON_MAIN: "once committed", BOTH: "at once; in check trees once committed",
 }  # fmt: skip
+
+
+_TRUST = {
+    "": "needs none", ON_USE: "needed where it is used", TO_COUNT: "needed to count; the default until then",
+}  # fmt: skip
+_AGENTS = {
+    FREELY: "counts", STRICTER: "counts if stricter", IF_UNSET: "counts if no file sets it",
+    NEVER: "does not count",
+}  # fmt: skip
+
+
+def _authority_parts() -> list[str]:
+    """The rule that the loader enforces: who may set each setting from where."""
+    rows = [
+        [code(row.name), _WHEN[row.read_from], _trust(row), _AGENTS[row.agents]] for row in SETTINGS.values()
+    ]
+    committed = "needed where it is used"
+    rows += [
+        [code("[worktrees.env]"), _WHEN[BOTH], committed, "has none"],
+        [code("[[checks.paths]]"), _WHEN[ON_MAIN], committed, "has none"],
+        [code("[workers.NAME]"), _WHEN[IN_WORKTREE],
+         'needed for `command`, `env`, `permissions = "full"` and `sandbox = "off"`', "has none"],
+        [code("[prices]"), _WHEN[IN_WORKTREE], _TRUST[""], "has none"],
+        [code("[[strategy]]"), "at once if stricter, else once committed", _TRUST[""], "has none"],
+    ]  # fmt: skip
+    return [
+        "## Who may set what from where",
+        "A person may set every setting in `.git/lineclear/local.toml`, by a variable and by a flag; nobody "
+        "has to trust that. A cloned repository decides only what its `lineclear.toml` may decide: some "
+        "values need [`lineclear trust`](../how-to/trust.md), which shows them, asks once, and asks again "
+        "only when a value changes. An agent decides nothing that lifts a rule: the last column says what a "
+        "variable does if the caller is an agent. That is everybody with a client's variable, with a token, "
+        "with `--as`, or in a linked worktree. A variable that does not count is named in a warning, and a "
+        "command that changes something logs it as `AttemptRefused`.",
+        table(["setting", "in lineclear.toml", "trust", "an agent's variable"], rows),
+    ]
+
+
+def _trust(row: Setting) -> str:
+    return _TRUST[row.trust] + (", unless harmless" if row.is_harmless is not None else "")
 
 
 def _setting_part(row: Setting) -> str:
