@@ -320,6 +320,7 @@ def _index_entries(place: Checkout, wanted: set[str]) -> dict[str, Entry]:
 def overlapping(place: Checkout, old: str, paths: set[str]) -> list[str]:
     """Those of the paths with uncommitted changes, staged or not."""
     words = ["--no-optional-locks", "diff", "--no-ext-diff", "--name-only", "-z", "--no-renames"]
+    words += ["--ignore-submodules=dirty"]
     names: set[str] = set()
     for more in ([old], ["--cached", old]):
         output = git([*words, *more, "--"], place.path, check=False, timeout_s=600)

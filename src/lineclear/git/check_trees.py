@@ -285,7 +285,7 @@ class HeldCheckTree:
             command, done = failed
             return command, CommandEnd(code=done.code, tail=done.tail, log=log.path)
         # If it left files that are not ignored, the next `prepare` removes them: then it runs every time.
-        if git_trees.count_changes(self.path) == 0:
+        if not git_trees.has_changes(self.path):
             self._keep_state(self._state() | {"set_up": key})
         return None
 

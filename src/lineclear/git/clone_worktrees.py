@@ -75,6 +75,7 @@ class CloneWorktrees:
                 branch=row.branch,
                 commit=row.base,
                 is_new=is_new_branch,
+                has_hooks=is_new_branch and self._is_on_main(row.base),
                 keep_fds=keep_fds,
             )
         except BaseException as error:
@@ -82,6 +83,10 @@ class CloneWorktrees:
             if isinstance(error, GitFailed):
                 raise self._refusal(row.name, error) from error
             raise
+
+    def _is_on_main(self, commit: str) -> bool:
+        main = self._branches.main_commit()
+        return commit == main or branches.is_merged(self.root, commit, main)
 
     def _clean_up(self, row: Worktree, is_new_branch: bool) -> None:
         """When git fails, it removes the directory but not the branch; when it is killed, neither."""

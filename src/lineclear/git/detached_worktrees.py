@@ -11,19 +11,18 @@ import shutil
 from typing import TYPE_CHECKING
 
 from lineclear.git.layout import is_check_tree, linked_git_dir
-from lineclear.git.run import git
+from lineclear.git.run import NO_HOOKS, git
 from lineclear.git.worktree_commands import entry_names, entry_path, lock_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_NO_HOOKS = ("-c", "core.hooksPath=/dev/null")
 _TIMEOUT_S = 3_600.0
 
 
 def make(cwd: str, path: str, commit: str, keep_fds: Sequence[int] = ()) -> None:
     """Git inherits `keep_fds`: a lock on one of them lasts until git is done, also when we are killed."""
-    words = [*_NO_HOOKS, "worktree", "add", "--quiet", "--detach", "--", path, commit]
+    words = [*NO_HOOKS, "worktree", "add", "--quiet", "--detach", "--", path, commit]
     git(words, cwd, timeout_s=_TIMEOUT_S, keep_fds=keep_fds)
 
 
@@ -46,7 +45,7 @@ def bring_to(path: str, git_dir: str, commit: str, keep_fds: Sequence[int] = ())
             os.unlink(f"{git_dir}/{name}")
         except FileNotFoundError:
             pass
-    words = [*_NO_HOOKS, "checkout", "--quiet", "--detach", "--force", commit, "--"]
+    words = [*NO_HOOKS, "checkout", "--quiet", "--detach", "--force", commit, "--"]
     git(words, path, timeout_s=_TIMEOUT_S, keep_fds=keep_fds)
     # Twice: also a repository of its own that a check has made in there.
     git(["clean", "-ffdq"], path, timeout_s=_TIMEOUT_S, keep_fds=keep_fds)

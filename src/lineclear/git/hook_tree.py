@@ -99,7 +99,7 @@ def changed_paths(layout: Layout, base: str, *, fold_case: bool, nfc: bool) -> s
 def _differing(root: str, commit: str) -> set[bytes]:
     from lineclear.git.run import git
 
-    words = ("diff", "--name-only", "-z", "--no-renames", commit, "--")
+    words = ("diff", "--name-only", "-z", "--no-renames", "--ignore-submodules=dirty", commit, "--")
     return set(git(words, root, timeout_s=_DIFF_LIMIT_S).split(b"\0"))
 
 
@@ -108,12 +108,12 @@ def make_plain(root: str, name: str) -> str:
 
     The fallback when lineclear fails: Claude Code asked us for a worktree and cannot go on without one.
     """
-    from lineclear.git.run import GitFailed, git
+    from lineclear.git.run import NO_HOOKS, GitFailed, git
 
     plain = "".join(ch if ch.isalnum() or ch in "._-" else "-" for ch in name).strip("-.") or "worktree"
     path = f"{root}/.claude/worktrees/{plain}"
     if not os.path.isdir(path):
-        words = ("worktree", "add", "--quiet")
+        words = (*NO_HOOKS, "worktree", "add", "--quiet")
         try:
             git((*words, "-b", f"worktree-{plain}", path), root, timeout_s=_WORKTREE_LIMIT_S)
         except GitFailed:

@@ -1,5 +1,10 @@
 """The only place that starts git: with a clean environment, English messages and a time limit.
 
+Git runs programs that its settings name. We start it to read or to move something, so those that only help a
+person at a terminal are off: file system monitor, pager, editor. Filters stay: without them Git LFS would not
+work. In a worktree, also say `--ignore-submodules=dirty` where git would otherwise start itself in a nested
+repository: its settings and filters are an agent's. `NO_HOOKS` is for where an agent's files are checked out.
+
 Hooks load this module, so costly imports stand in the functions that need them.
 """
 
@@ -11,7 +16,7 @@ import time
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 # Variables that bind git to one repository or its state: inherited from a hook, they would misdirect us.
 LOCAL_NAMES = (
@@ -22,6 +27,16 @@ LOCAL_NAMES = (
     "GIT_QUARANTINE_PATH", "GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS",
     "GIT_ICASE_PATHSPECS", "GIT_EXTERNAL_DIFF", "GIT_DIFF_OPTS",
 )  # fmt: skip
+# Hooks may lie in the worktree (`core.hooksPath = .husky`), where an agent can write them.
+NO_HOOKS = ("-c", "core.hooksPath=/dev/null")
+# Git passes these on to the gits that it starts itself, also in submodules.
+_OFF = {
+    "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": "false",
+}  # fmt: skip
+_UNATTENDED = {
+    "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", "GIT_EDITOR": "true",
+    "GIT_SEQUENCE_EDITOR": "true", **_OFF,
+}  # fmt: skip
 # A pipe takes this much on every system, even before git reads.
 MOST_INPUT_BYTES = 4_096
 _KILL = 9
@@ -54,9 +69,11 @@ class Started:
         env: Mapping[str, str] | None = None,
         keep_fds: Sequence[int] = (),
         terminal: int | None = None,
+        within: Callable[[list[str]], list[str]] | None = None,
     ) -> None:
         """`env` is added to the cleaned environment. Git inherits `keep_fds`, so that a lock on one of them
-        lasts as long as git does. With `terminal`, git reads from and writes to that descriptor."""
+        lasts as long as git does. With `terminal`, git reads from and writes to that descriptor. `within`
+        turns the command line into one that runs in a sandbox."""
         import subprocess
 
         full = _environment() | dict(env or {})
@@ -64,8 +81,9 @@ class Started:
         talk = pipe if terminal is None else terminal
         self._args = args
         try:
+            words = ["git", *args] if within is None else within(["git", *args])
             self._child = subprocess.Popen(
-                ["git", *args], cwd=cwd, env=full, stdin=talk, stdout=talk, stderr=pipe, pass_fds=keep_fds
+                words, cwd=cwd, env=full, stdin=talk, stdout=talk, stderr=pipe, pass_fds=keep_fds
             )
         except OSError as error:
             raise GitFailed(args, 127, str(error)) from error
@@ -200,19 +218,23 @@ def git(
     timeout_s: float = 60,
     env: Mapping[str, str] | None = None,
     keep_fds: Sequence[int] = (),
+    within: Callable[[list[str]], list[str]] | None = None,
 ) -> bytes:
     """Run git and return its output. `env` is added to the cleaned environment; `check=False` accepts any
-    exit code; git inherits `keep_fds`."""
+    exit code; git inherits `keep_fds`; `within` is as for `Started`."""
+
+    def run() -> bytes:
+        started = Started(args, cwd, env=env, keep_fds=keep_fds, within=within)
+        return started.finish(input, check=check, timeout_s=timeout_s)
+
     for _ in range(_TRIES):
         try:
-            return Started(args, cwd, env=env, keep_fds=keep_fds).finish(
-                input, check=check, timeout_s=timeout_s
-            )
+            return run()
         except GitFailed as error:
             if not _met_a_half_made_worktree(error.stderr):
                 raise
         time.sleep(_PAUSE_S)
-    return Started(args, cwd, env=env, keep_fds=keep_fds).finish(input, check=check, timeout_s=timeout_s)
+    return run()
 
 
 def _met_a_half_made_worktree(stderr: str) -> bool:
@@ -225,7 +247,7 @@ def show_on_terminal(args: Sequence[str], cwd: str) -> int:
     """Run git for a person, with their pager and colours, and return its exit code."""
     import subprocess
 
-    env = unbound(os.environ)
+    env = unbound(os.environ) | _OFF
     try:
         return subprocess.call(["git", *args], cwd=cwd, env=env)
     except OSError as error:
@@ -290,5 +312,4 @@ def _output(pid: int, fd: int) -> tuple[bytes, int]:
 def _environment() -> dict[str, str]:
     """Our environment, bound to no repository. The gate in git's hooks stays open: our own commits and pushes
     were judged before."""
-    env = unbound(os.environ)
-    return env | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "LINECLEAR_GATE": "open"}
+    return unbound(os.environ) | _UNATTENDED | {"LINECLEAR_GATE": "open"}

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 STATUS = (
-    "--no-optional-locks", "-c", "core.fsmonitor=false", "status", "--porcelain=v2", "--branch",
-    "--no-ahead-behind", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all",
+    "--no-optional-locks", "status", "--porcelain=v2", "--branch", "--no-ahead-behind", "-z",
+    "--untracked-files=all", "--no-renames", "--ignore-submodules=all",
 )  # fmt: skip
 _MOST_SAVED, _LARGEST_BYTES = 500, 2 << 20
 _FORMAT = "lineclear picture 1"

@@ -108,6 +108,7 @@ class Keeper(Mover):
 def _staged(root: str, head: str) -> list[str]:
     """Return the staged paths, including those of `git add --intent-to-add`."""
     words = ["--no-optional-locks", "diff", "--no-ext-diff", "--name-only", "-z", "--no-renames"]
+    words += ["--ignore-submodules=dirty"]
     names: set[str] = set()
     for more in (["--cached", head], ["--diff-filter=A"]):
         output = git([*words, *more, "--"], root, timeout_s=600)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.core.claims.paths import glob
 from lineclear.git.layout import linked_git_dir, names_in, read_text
-from lineclear.git.run import git
+from lineclear.git.run import NO_HOOKS, git
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,10 @@ _BLOCK_BYTES = 4_096
 # Matches nothing. Git 2.39 dies ("directory entry not superset of prefix") if all patterns begin inside one
 # ignored directory.
 _NO_COMMON_PREFIX = ":(glob)-"
-_STATUS = ["--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal"]
+_STATUS = [
+    "--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal",
+    "--ignore-submodules=dirty",
+]  # fmt: skip
 
 
 class Entry:
@@ -57,13 +60,24 @@ def list_worktrees(cwd: str) -> list[Entry]:
     return parse_list(text)
 
 
-def add(cwd: str, path: str, *, branch: str, commit: str, is_new: bool, keep_fds: Sequence[int] = ()) -> str:
+def add(
+    cwd: str,
+    path: str,
+    *,
+    branch: str,
+    commit: str,
+    is_new: bool,
+    has_hooks: bool = False,
+    keep_fds: Sequence[int] = (),
+) -> str:
     """Make the worktree, on a new branch at the commit or on an existing branch. Return git's name for it.
 
-    Git inherits `keep_fds`: a lock on one of them lasts until git is done, even if we are killed.
+    `has_hooks`: run the user's post-checkout hook, which may lie among the files that are checked out. Git
+    inherits `keep_fds`: a lock on one of them lasts until git is done, even if we are killed.
     """
     where = ["-b", branch, "--no-track", "--", path, commit] if is_new else ["--", path, branch]
-    git(["worktree", "add", "--quiet", *where], cwd, timeout_s=_CHECKOUT_TIMEOUT_S, keep_fds=keep_fds)
+    words = [*(() if has_hooks else NO_HOOKS), "worktree", "add", "--quiet", *where]
+    git(words, cwd, timeout_s=_CHECKOUT_TIMEOUT_S, keep_fds=keep_fds)
     return name_of(path)
 
 
@@ -82,8 +96,23 @@ def remove(cwd: str, path: str, *, force: bool) -> None:
 
 
 def count_changes(path: str) -> int:
-    """The number of changed, staged and new files in a worktree, without ignored ones."""
-    return git(_STATUS, path, timeout_s=600).count(b"\0")
+    """The number of changed, staged and new files in a worktree, without ignored ones.
+
+    A submodule that is checked out counts as changed: to know better, git would have to run in it.
+    """
+    count = git(_STATUS, path, timeout_s=600).count(b"\0")
+    return count + (_count_nested(path) if has_submodules(path) else 0)
+
+
+def has_changes(path: str) -> bool:
+    """Like `count_changes`, without what submodules contain."""
+    return bool(git(_STATUS, path, timeout_s=600))
+
+
+def _count_nested(path: str) -> int:
+    rows = git(["ls-files", "--stage", "-z"], path, timeout_s=600).split(b"\0")
+    nested = [row.partition(b"\t")[2] for row in rows if row.startswith(b"160000 ")]
+    return sum(os.path.lexists(os.path.join(os.fsencode(path), name, b".git")) for name in nested)
 
 
 def entry_names(common_dir: str) -> list[str]:

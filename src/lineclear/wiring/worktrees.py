@@ -119,7 +119,14 @@ def saved_work_in(repo: Repo) -> SavedWork:
 
 def workplace_of(repo: Repo, path: str) -> GitWorkplace:
     """A worktree at the end of somebody's work, with the limits on what is committed from it."""
-    return GitWorkplace(path, landing_ref(repo.layout), saved_work_in(repo).limits)
+    settings = repo.settings
+    is_sandboxed = "bwrap" in (settings.worktrees_sandbox, *(worker.sandbox for worker in settings.workers))
+
+    def wrap(words: list[str], tmp: str) -> list[str]:
+        return sandboxed(repo, path, words, tmp=tmp)
+
+    limits = saved_work_in(repo).limits
+    return GitWorkplace(path, landing_ref(repo.layout), limits, wrap if is_sandboxed else None)
 
 
 def agent_work_in(repo: Repo) -> AgentWork:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.git.run import GitFailed, Started, git
+from lineclear.git.run import GitFailed, Started, git, quick_git, show_on_terminal
 from tests.repository import TemporaryRepo
 
 
@@ -105,3 +105,19 @@ def test_a_worktree_that_somebody_is_making_just_then_is_waited_out(repo: Tempor
     with pytest.raises(GitFailed, match="failed to read"):
         Started(["worktree", "list"], str(repo.path)).finish()
     assert git(["worktree", "list"], str(repo.path)).count(b"\n") == 1
+
+
+def test_programs_that_help_a_person_at_a_terminal_do_not_run(repo: TemporaryRepo, tmp_path: Path) -> None:
+    """A file system monitor, also in a nested repository, an editor, a pager."""
+    mark = tmp_path / "mark"
+    for place in (repo.path, repo.path / "sub"):
+        repo.git("init", "--quiet", str(place))
+        for name in ("core.fsmonitor", "core.editor", "sequence.editor", "core.pager"):
+            repo.git("config", name, f"touch {mark}; false", at=place)
+    repo.git("-c", "core.fsmonitor=false", "commit", "-qm", "x", "--allow-empty", at=repo.path / "sub")
+    repo.git("-c", "core.fsmonitor=false", "add", "sub")
+    git(["commit", "--quiet", "--amend"], str(repo.path))
+    assert git(["--paginate", "status", "--porcelain"], str(repo.path)) == b""
+    quick_git(["status"], str(repo.path))
+    assert show_on_terminal(["status", "--short"], str(repo.path)) == 0
+    assert not mark.exists()

@@ -182,3 +182,14 @@ def test_a_branch_that_moved_is_not_deleted(repo: TemporaryRepo) -> None:
         branches.delete_branch(str(repo.path), "feat", old)
     branches.delete_branch(str(repo.path), "feat", new)
     assert repo.git("branch", "--list", "feat") == ""
+
+
+def test_a_submodule_that_is_checked_out_counts_as_a_change(repo: TemporaryRepo, tmp_path: Path) -> None:
+    """Only git inside it could tell whether it is clean, by settings that an agent can write."""
+    other = TemporaryRepo.create(tmp_path / "other", repo.environment)
+    repo.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other.path), "sub")
+    repo.git("commit", "--quiet", "--message=Add")
+    assert worktree_commands.count_changes(str(repo.path)) == 1
+    assert not worktree_commands.has_changes(str(repo.path))
+    repo.git("submodule", "--quiet", "deinit", "sub")
+    assert worktree_commands.count_changes(str(repo.path)) == 0

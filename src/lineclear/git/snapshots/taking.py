@@ -43,7 +43,7 @@ from lineclear.git.objects import (
     nobody,
     parse_tree,
 )
-from lineclear.git.run import GitFailed, Started, git
+from lineclear.git.run import NO_HOOKS, GitFailed, Started, git
 from lineclear.git.snapshots.files import State, beginning_of, create_loose_ref, is_settled, signature_of
 from lineclear.git.snapshots.trees import KnownTrees, head_in_files
 from lineclear.git.status import DELETED, FROM_INDEX, GITLINK, SUBMODULE, UNTRACKED, parse_status
@@ -62,10 +62,9 @@ _WAIT_S = 20.0
 _SLOW_S = 900.0  # a filter may ask the network
 _SYMLINK = "120000"
 _RESTLESS = "its HEAD keeps moving"
-# Hooks are the user's and would run for every snapshot; a daemon or a shared index is the agent's.
+# Hooks are the user's and would run for every snapshot; a shared index is the agent's.
 _QUIET = (
-    "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.splitIndex=false",
-    "-c", "gc.auto=0", "-c", "maintenance.auto=false",
+    *NO_HOOKS, "-c", "core.splitIndex=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
 )  # fmt: skip
 _HASH, _HASH_ONLY = ("hash-object", "-w", "--stdin-paths"), ("hash-object", "--stdin-paths")
 _READ = ("cat-file", "--batch", "-z")
