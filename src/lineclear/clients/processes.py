@@ -118,8 +118,7 @@ class ClientProcesses:
         tmp = os.path.join(self.directory(run), "tmp")
         os.makedirs(tmp, mode=0o700, exist_ok=True)
         homes = [os.path.expanduser(path) for path in CLIENTS[slot.client].home_paths]
-        writable = [self.directory(run), *(path for path in homes if os.path.exists(path))]
-        return self._sandbox(place.tree, argv, tmp, writable)
+        return self._sandbox(place.tree, argv, tmp, [path for path in homes if os.path.exists(path)])
 
     def find_again(self, run: Run) -> ClientProcess:
         return process_groups.find_again(self.directory(run.id), _mark(run.id, run.bond))

@@ -15,7 +15,7 @@ from lineclear.app.worktrees.work import AgentWork
 from lineclear.core.worktrees.snapshots import SnapshotLimits
 from lineclear.git.clone_worktrees import CloneBranches, CloneWorktrees
 from lineclear.git.landing import landing_ref
-from lineclear.git.layout import find_layout, worktrees
+from lineclear.git.layout import find_layout, linked_git_dir, worktrees
 from lineclear.git.snapshots.clone import CloneCommits, CloneSnapshots, SnapshotRefs
 from lineclear.git.uncommitted_work import GitWorkplace
 from lineclear.git.worktree_files import CloneFiles
@@ -153,24 +153,20 @@ def salvage_at(cwd: str, environ: Mapping[str, str]) -> Salvage:
 def sandboxed(
     repo: Repo, path: str, argv: Sequence[str], *, tmp: str, writable: Sequence[str] = ()
 ) -> list[str]:
-    """The command line inside a sandbox that can write to the worktree at `path`, the git directory, what the
-    settings and `writable` name, and `tmp` as its /tmp. A client's own directories are for the caller to
+    """The command line inside a sandbox that can write to the worktree at `path`, what git needs for it, what
+    the settings and `writable` name, and `tmp` as its /tmp. A client's own directories are for the caller to
     state."""
     sandbox.require()
     stated = repo.settings.worktrees_writable
     if stated:
         trust_of(repo).require(["worktrees.writable"])
-    common_dir = repo.layout.common_dir
+    common_dir, git_dir = repo.layout.common_dir, linked_git_dir(path + "/.git") or ""
     return sandbox.wrap(
         argv,
         worktree=path,
         common_dir=common_dir,
+        git_dir=git_dir if os.path.dirname(git_dir) == f"{common_dir}/worktrees" else "",
+        main_ref=landing_ref(repo.layout),
         tmp=tmp,
         writable=[*(os.path.join(path, os.path.expanduser(place)) for place in stated), *writable],
-        # What would run or be believed outside of the sandbox.
-        protected=[
-            f"{common_dir}/hooks",
-            f"{repo.state_directory}/trusted",
-            f"{repo.state_directory}/local.toml",
-        ],
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -43,9 +44,10 @@ class Box:
             ["sh", "-c", command],
             worktree=str(self.mine),
             common_dir=str(self.repo.path / ".git"),
+            git_dir=str(self.repo.path / ".git/worktrees/ada"),
+            main_ref="refs/heads/main",
             tmp=str(self.tmp),
             writable=[str(self.cache)],
-            protected=[str(self.repo.path / ".git" / "hooks"), str(self.repo.path / "not there")],
         )
         return subprocess.run(
             argv, env=self.repo.environment, capture_output=True, text=True, check=False, pass_fds=keep
@@ -68,14 +70,14 @@ def test_the_worktree_and_what_is_stated_can_be_written(box: Box) -> None:
     assert box.can_write(box.mine / "new")
     assert (box.mine / "new").read_text() == "x\n"
     assert box.can_write(box.cache / "new")
-    assert box.can_write(box.repo.path / ".git" / "lineclear-file")
     assert box.run("echo x > /dev/null && cat /proc/self/status > /dev/null").returncode == 0
 
 
 def test_all_else_can_be_read_but_not_written(box: Box) -> None:
     assert not box.can_write(box.other / "README.md")
     assert not box.can_write(box.repo.path / "README.md")
-    assert not box.can_write(box.repo.path / ".git" / "hooks" / "pre-commit")
+    for name in ("config", "new", "hooks/pre-commit", "info/attributes", "refs/lineclear/x"):
+        assert not box.can_write(box.repo.path / ".git" / name)
     assert not box.can_write(Path("/etc/lineclear-test"))
     assert box.run(f"cat '{box.repo.path}/README.md'").stdout == "# Sample\n"
     assert (box.other / "README.md").read_text() == "# Sample\n"
@@ -126,6 +128,24 @@ def test_a_bond_passes_through(box: Box) -> None:
 def test_nothing_outside_is_reached_through_other_processes(box: Box) -> None:
     assert box.run(f"ls /proc/{os.getpid()}").returncode != 0
     assert box.run("echo x > /proc/1/root/etc/lineclear-test").returncode != 0
+
+
+@pytest.mark.parametrize("is_stated", [False, True])
+@pytest.mark.parametrize("hidden", ["doors", "doors/socket"])
+def test_sockets_of_programs_that_start_others_are_hidden(
+    box: Box, monkeypatch: pytest.MonkeyPatch, hidden: str, is_stated: bool
+) -> None:
+    """A session's bus or Docker would run a command outside. A person may open one."""
+    place = box.repo.path.parent
+    (place / "doors").mkdir()
+    monkeypatch.setattr(sandbox, "_DOORS", (str(place / hidden), "/not/there"))
+    box.cache = place / "doors/socket" if is_stated else box.cache
+    connect = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind(str(place / "doors/socket"))
+        door.listen()
+        done = box.run(f"{sys.executable} -c '{connect}' {place}/doors/socket")
+    assert (done.returncode == 0) is is_stated, done
 
 
 def test_what_it_left_in_the_background_ends_with_its_group(box: Box) -> None:
