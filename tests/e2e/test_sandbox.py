@@ -250,6 +250,35 @@ def test_what_an_agent_left_is_not_written_through_a_link(repo: TemporaryRepo, n
         site.close()
 
 
+def test_a_tool_asks_the_server(repo: TemporaryRepo) -> None:
+    """A client in the sandbox starts `lineclear mcp` in there, too."""
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    calls: list[dict[str, object]] = [
+        {"id": 1, "method": "initialize", "params": hello},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": "claim", "arguments": {"resources": ["--a"]}}},
+        {"id": 3, "method": "tools/call", "params": {"name": "claim", "arguments": {"resources": ["/etc"]}}},
+    ]
+    with new_place() as place:
+        site = Site(place, repo.environment)
+        ServeProcess(site.line)
+        argv = [sys.executable, "-m", "lineclear", "mcp", "--as", "ada"]
+        with subprocess.Popen(
+            sandboxed(site.repo, str(site.ada), argv, tmp=str(site.tmp)), env=site.git.environment, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        ) as child:  # fmt: skip
+            assert child.stdin is not None
+            assert child.stdout is not None
+            child.stdin.write("".join(json.dumps({"jsonrpc": "2.0", **call}) + "\n" for call in calls))
+            child.stdin.flush()
+            said = {(row := json.loads(child.stdout.readline()))["id"]: row["result"] for _ in range(3)}
+        assert said[2]["structuredContent"]["data"]["claims"][0]["resource"] == "file:--a"
+        assert said[3]["isError"]
+        assert said[3]["content"][0]["text"].startswith(said[3]["structuredContent"]["error"]["message"])
+        assert site.line.holders("file:--a") == ["ada"]
+        site.close()
+
+
 @pytest.mark.parametrize("kind", ["shell", "lfs"])
 def test_the_users_own_filter_works_inside_and_out(
     repo: TemporaryRepo, monkeypatch: pytest.MonkeyPatch, kind: str

@@ -9,6 +9,7 @@ import io
 import os
 import threading
 from argparse import Namespace
+from json import dumps, loads
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from lineclear.app.waiting_for_news import follow
 from lineclear.app.worktrees.rows import worktrees_of
 from lineclear.cli.command import Context, Surroundings
 from lineclear.cli.index import is_served
-from lineclear.cli.main import as_bug, load, make_parser, run
+from lineclear.cli.main import as_bug, ask_server, load, make_parser, run
 from lineclear.cli.render import SCHEMA, Output
 from lineclear.core.agents.identity import read_environment
 from lineclear.core.agents.names import agent_name, operation_id
@@ -88,10 +89,20 @@ class CommandRunner:
         args.command = []
         context = self._context(call, out)
         try:
+            if call.requester is None:  # started by a client, perhaps in a sandbox
+                words = ["--json", "-C", context.cwd, *self._who(call), *form.words(given)]
+                needs_key = command.is_write and not call.key
+                told = ask_server(verb, words, out, context.environ, context.cwd, needs_key=needs_key)
+                if told is not None:
+                    return out.relayed(told)
             code = context.perform(verb, command, args)
         finally:
             context.close()
         return out.answered(is_short=code != 0)
+
+    def _who(self, call: VerbCall) -> list[str]:
+        named = [f"--as={self._given}"] if self._given else []
+        return [*named, f"--key={call.key}"] if call.key else named
 
     def command(self, words: list[str], call: VerbCall, out: TextIO, err: TextIO) -> int:
         requester = call.requester
@@ -314,6 +325,15 @@ class CapturedOutput(Output):
         content = {"schema": SCHEMA, "data": self._data, "warnings": self.warnings}
         return Reply(content, self._text(), is_short=is_short)
 
+    def relayed(self, code: int) -> Reply:
+        """The answer of a server that ran the command with --json."""
+        content = loads(self._text())
+        error = content.get("error")
+        if error is None:
+            return Reply(content, dumps(content["data"], ensure_ascii=False), is_short=code != 0)
+        lines = [error["message"], *([f"Next: run `{error['next']}`."] if error.get("next") else [])]
+        return Reply(content, "\n".join(lines), is_refused=True)
+
     def refused(self, refusal: Refusal) -> Reply:
         self.refuse(refusal)
         content = {"schema": SCHEMA, "error": refusal.as_data(), "warnings": self.warnings}
@@ -414,6 +434,21 @@ class Form:
             if len(both) > 1:
                 self._parser.error(f"give one of {' and '.join(both)}")
         return args
+
+    def words(self, given: dict[str, Any]) -> list[str]:
+        """The same arguments as words of a command line, positional ones last."""
+        options: list[str] = []
+        plain: list[str] = []
+        for action in self._parser._actions:
+            value = given.get(action.dest)
+            values = value if isinstance(value, list) else [] if value is None or value is False else [value]
+            if not action.option_strings:
+                plain += map(str, values)
+            elif value is True:
+                options.append(action.option_strings[-1])
+            else:
+                options += [f"{action.option_strings[-1]}={one}" for one in values]
+        return [*options, "--", *plain] if plain else options
 
 
 def _default(action: Action) -> Any:

@@ -151,7 +151,7 @@ def _run_verb(
     key = _key(args, environ)
     if around.asks_server:
         needs_key = command.is_write and not key
-        code = _ask_server(verb, arguments, out, environ, cwd, needs_key=needs_key)
+        code = ask_server(verb, arguments, out, environ, cwd, needs_key=needs_key)
         if code is not None:
             return code
     context = around.make(out, environ, cwd=cwd, given=args.given, key=key)
@@ -161,7 +161,7 @@ def _run_verb(
         context.close()
 
 
-def _ask_server(
+def ask_server(
     verb: str, arguments: list[str], out: Output, environ: Mapping[str, str], cwd: str, *, needs_key: bool
 ) -> int | None:
     """Let a server run the command and return its exit code; None if we must run it here.
