@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lineclear.app.agents.dead_agents import is_unstarted
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.claims import holders, near_claims
 from lineclear.app.free_text import check_words
@@ -88,7 +89,7 @@ def take(
         me = ensure_agent(tx, caller)
         taken = tx.scan(TASK, "ready", (TAKEN,))
         tx.prefetch(*(by_key(AGENT, task.agent) for task in taken))
-        ended = end_lapsed(taken, tx.now, lambda name: is_gone(tx, liveness, name))
+        ended = _lapsed(tx, liveness, taken)
         for draft in ended:
             tx.append(draft)
         lapsed = {draft.body["id"] for draft in ended}
@@ -125,12 +126,18 @@ def end_lapses(store: Store, liveness: Liveness, caller: Caller) -> int:
     def find(view: View) -> list[Draft]:
         taken = view.scan(TASK, "ready", (TAKEN,))
         view.prefetch(*(by_key(AGENT, task.agent) for task in taken))
-        return end_lapsed(taken, view.now, lambda name: is_gone(view, liveness, name))
+        return _lapsed(view, liveness, taken)
 
     def work(tx: Tx) -> int:
         return len([tx.append(draft) for draft in find(tx)])
 
     return store.transact(caller, work) if store.read(find) else 0
+
+
+def _lapsed(view: View, liveness: Liveness, taken: list[Task]) -> list[Draft]:
+    return end_lapsed(
+        taken, view.now, lambda name: is_gone(view, liveness, name), lambda task: is_unstarted(view, task)
+    )
 
 
 def note(store: Store, caller: Caller, number: int, text: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from lineclear.app.runs.workers import RunPlace, RunSnapshot, SupervisorRules
 from lineclear.clients.processes import ClientProcesses
 from lineclear.clients.registry import STREAM, names_with, stream_of
 from lineclear.clients.workers import make_slots
+from lineclear.core.runs.states import RUN_BOND
 from lineclear.git.branch_moves import checkouts_of
 from lineclear.git.layout import linked_git_dir
 from lineclear.host.bonds import SUPERVISOR
@@ -177,7 +178,7 @@ def clients_of(repo: Repo) -> ClientProcesses:
         checks=[command for command in dict.fromkeys(checks) if command],
         log_bytes=settings.run_log_size_bytes,
         sandboxed=in_sandbox,
-        hold_bond=partial(repo.hold_bond, "agent"),
+        hold_bond=partial(repo.hold_bond, RUN_BOND),
         new_token=new_secret,
     )
 

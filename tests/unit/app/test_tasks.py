@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from lineclear.app import task_lists, tasks
+from lineclear.app.agents.dead_agents import free_dead_agents
+from lineclear.app.agents.lease_ends import end_leases
 from lineclear.app.ports import Caller
 from lineclear.app.runs import records
 from lineclear.core.claims.granting import INTENT
@@ -389,6 +391,37 @@ def test_the_task_of_a_dead_holder_comes_back_at_once(world: World) -> None:
     world.liveness.dead.add("agent-1")
     assert taken_id(world, BOB) == "T-1"
     assert world.events("TaskReturned") == [("TaskReturned", {"id": 1, "why": "ann is gone"})]
+
+
+def run_bond(number: int) -> str:
+    return f"host/agent-run-{number}"
+
+
+def begin_run(world: World, worker: Caller, number: int) -> None:
+    start = records.Start(number, row(world, number).attempt, client="plain")
+    records.begin(world.store, worker, start)
+
+
+@pytest.mark.parametrize("way", ["the next taker", "doctor", "serve", "its lease"])
+def test_a_task_that_was_taken_for_a_run_which_never_began_costs_no_attempt(world: World, way: str) -> None:
+    number = add(world, "first", attempts_max=1)
+    take(world, Caller("worker-1", bond=run_bond(1)), number, lease_ms=MINUTE_MS)
+    if way == "its lease":
+        world.clock.advance(MINUTE_MS)
+    else:
+        world.liveness.dead.add(run_bond(1))
+    if way == "doctor":
+        free_dead_agents(world.store, BOB, world.liveness)
+    elif way == "serve":
+        end_leases(world.store, world.liveness, BOB)
+    # One attempt is all it has: the next agent gets it all the same.
+    assert take(world, Caller("worker-2", bond=run_bond(2)), number)["task"]["attempt"] == 1
+    assert world.events("TaskReturned", "TaskFailed") == []
+    begin_run(world, Caller("worker-2", bond=run_bond(2)), number)
+    world.liveness.dead.add(run_bond(2))
+    free_dead_agents(world.store, BOB, world.liveness)
+    assert row(world, number).state == FAILED  # that one was started
+    assert world.findings() == []
 
 
 def test_giving_up_is_an_attempt_and_the_last_one_is_the_end(world: World) -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from lineclear.core.claims.leases import claim_released
 from lineclear.core.log.events import Draft
-from lineclear.core.log.tables import AGENT, CLAIM, TASK, WAIT
+from lineclear.core.log.tables import AGENT, CLAIM, RUN, TASK, WAIT
+from lineclear.core.runs.states import is_run_bond
 from lineclear.core.tasks.states import TAKEN, give_back
 
 TYPE_CHECKING = False
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lineclear.app.ports import Caller, Liveness, Store, Tx, View
+    from lineclear.core.log.tables import Task
 
 
 def free_agent(tx: Tx, name: str, why: str) -> list[str]:
@@ -28,10 +30,19 @@ def free_agent(tx: Tx, name: str, why: str) -> list[str]:
             tx.append(Draft("WaitEnded", f"wait:{wait.ticket}", ticket=wait.ticket, why="gone"))
     for task in tx.scan(TASK, "ready", (TAKEN,)):
         if task.agent == name:
-            tx.append(give_back(task, f"{name} is gone"))
+            tx.append(give_back(task, f"{name} is gone", is_unstarted=is_unstarted(tx, task)))
             freed.append(f"T-{task.id}")
     tx.append(Draft("AgentLeft", f"agent:{name}", why=why))
     return freed
+
+
+def is_unstarted(view: View, task: Task) -> bool:
+    """Did a supervisor take the task for a run that never began? Then no client was started."""
+    agent = view.get(AGENT, (task.agent,))
+    if agent is None or not is_run_bond(agent.bond):
+        return False
+    last = view.scan(RUN, "task", (task.id,), reverse=True, limit=1)
+    return not last or last[0].bond != agent.bond
 
 
 def free_dead_agents(store: Store, caller: Caller, liveness: Liveness) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lineclear.app.agents.dead_agents import dead_agents, free_agent
+from lineclear.app.agents.dead_agents import dead_agents, free_agent, is_unstarted
 from lineclear.app.runs.records import live_runs
 from lineclear.app.tasks import is_gone
 from lineclear.core.claims.leases import end_lapsed as end_lapsed_claims
@@ -54,7 +54,10 @@ def _lapsed(view: View, liveness: Liveness) -> tuple[list[Draft], int]:
     claims = end_lapsed_claims(view.scan(CLAIM, "key"), view.now, liveness.is_dead, drafts)
     taken, running = view.scan(TASK, "ready", (TAKEN,)), {run.agent for run in live_runs(view)}
     drafts += end_lapsed_tasks(
-        taken, view.now, lambda name: name not in running and is_gone(view, liveness, name)
+        taken,
+        view.now,
+        lambda name: name not in running and is_gone(view, liveness, name),
+        lambda task: is_unstarted(view, task),
     )
     ends_ns = [claim.until_ns for claim in claims]
     ends_ns += [task.until_ns for task in taken if task.until_ns > view.now.tick_ns]

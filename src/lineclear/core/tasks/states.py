@@ -47,20 +47,29 @@ def show_id(task_id: int) -> str:
     return f"T-{task_id}"
 
 
-def end_lapsed(taken: Iterable[Task], now: Instant, is_gone: Callable[[str], bool]) -> list[Draft]:
+def end_lapsed(
+    taken: Iterable[Task],
+    now: Instant,
+    is_gone: Callable[[str], bool],
+    is_unstarted: Callable[[Task], bool],
+) -> list[Draft]:
     """Give back each task whose lease ran out or whose holder died; it fails if its attempts are used up."""
     drafts = []
     for task in taken:
         if is_gone(task.agent):
-            drafts.append(give_back(task, f"{task.agent} is gone"))
+            drafts.append(give_back(task, f"{task.agent} is gone", is_unstarted=is_unstarted(task)))
         elif task.until_ns <= now.tick_ns:
-            drafts.append(give_back(task, f"the lease of {task.agent} ran out"))
+            why = f"the lease of {task.agent} ran out"
+            drafts.append(give_back(task, why, is_unstarted=is_unstarted(task)))
     return drafts
 
 
-def give_back(task: Task, why: str) -> Draft:
-    """Return the task for its next attempt, or fail it if its attempts are used up."""
+def give_back(task: Task, why: str, *, is_unstarted: bool = False) -> Draft:
+    """Return the task for its next attempt, or fail it if its attempts are used up. `is_unstarted`: no client
+    was started for this attempt, so it does not count."""
     subject = show_id(task.id)
+    if is_unstarted:
+        return Draft("TaskPutBack", subject, id=task.id, why=why)
     if task.attempt >= task.attempts_max:
         times = "1 attempt" if task.attempt == 1 else f"{task.attempt} attempts, the last one"
         reason = f"given up after {times}: {why}"
