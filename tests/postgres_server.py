@@ -32,7 +32,6 @@ rm -rf "$home"
 """
 
 SETTINGS = {
-    "listen_addresses": "",
     "max_connections": "200",
     "timezone": "UTC",
 }
@@ -56,8 +55,8 @@ class Identity(TypedDict):
 class Server:
     """A running server. A database of it is a URL, good for any process of this user."""
 
-    def __init__(self, home: Path) -> None:
-        self._home = home
+    def __init__(self, home: Path, binaries: Path) -> None:
+        self._home, self._binaries = home, binaries
         self._numbers = itertools.count(1)
 
     def url(self, database: str = "postgres") -> str:
@@ -73,6 +72,17 @@ class Server:
         """Drop it, whoever is still connected."""
         self._execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
+    def stop(self, mode: str) -> None:
+        """Stop it in one of PostgreSQL's modes, fast or immediate, until `start`."""
+        self._control("stop", f"--mode={mode}")
+
+    def start(self) -> None:
+        self._control("start", f"--log={self._home / 'log'}")
+
+    def _control(self, *words: str) -> None:
+        program = str(self._binaries / "pg_ctl")
+        _run([program, *words, "--wait", "--silent", f"--pgdata={self._home / 'data'}"], cwd=self._home)
+
     def _execute(self, statement: str) -> None:
         import psycopg
 
@@ -81,20 +91,25 @@ class Server:
 
 
 @contextmanager
-def running_server(*, durable: bool = False) -> Iterator[Server]:
-    """Start a server and stop it at the end; `durable` keeps fsync, for measurements."""
+def running_server(*, durable: bool = False, address: str = "") -> Iterator[Server]:
+    """Start a server and stop it at the end. `durable` keeps fsync, for measurements; at `address` (IPv4) it
+    listens beside its socket, and trusts everybody in the address's /24 network."""
     package = _package_directory()
     # Not $TMPDIR: a socket's path must be short, and the unprivileged user must get there.
     home = Path(tempfile.mkdtemp(prefix="lineclear-pg-", dir="/tmp"))
     try:
         binaries = _prepare(package, home)
-        _initialise(binaries, home, SETTINGS if durable else SETTINGS | FAST_SETTINGS)
+        chosen = SETTINGS | {"listen_addresses": address} | ({} if durable else FAST_SETTINGS)
+        _initialise(binaries, home, chosen)
+        if address:
+            with (home / "data" / "pg_hba.conf").open("a") as rules:
+                rules.write(f"host all all {address}/24 trust\n")
         keeper = _start(binaries, home)
     except BaseException:
         shutil.rmtree(home, ignore_errors=True)
         raise
     try:
-        yield Server(home)
+        yield Server(home, binaries)
     finally:
         keeper.communicate(timeout=60)
 

@@ -112,7 +112,12 @@ class SlowLine:
                 continue
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             server = socket.socket(socket.AF_UNIX)
-            server.connect(self._server)
+            try:
+                server.connect(self._server)
+            except OSError:  # the server is down
+                server.close()
+                _hang_up(client)
+                continue
             with self._lock:
                 self._open += [client, server]
                 self.connections += 1
