@@ -35,6 +35,12 @@ _SETTINGS = {
     "default_transaction_isolation": "read committed",
     "lock_timeout": f"{LOCK_LIMIT_S}s",
     "idle_in_transaction_session_timeout": "60s",
+    # A machine that falls silent answers neither: the server then drops all its sessions at once, also those
+    # that wait for the lock. Otherwise each of them in turn would get it, and keep it until its limit.
+    "tcp_keepalives_idle": "3",
+    "tcp_keepalives_interval": "1",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "6s",
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
     "enable_hashjoin": "off",
