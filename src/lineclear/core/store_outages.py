@@ -1,4 +1,4 @@
-"""Is the shared store out of reach? claims/write_rule.py decides which writes are allowed without it."""
+"""Is the store out of reach, or busy? claims/write_rule.py decides which writes are allowed without it."""
 
 from __future__ import annotations
 
@@ -11,3 +11,8 @@ if TYPE_CHECKING:
 def is_outage(refusal: Refusal) -> bool:
     """Was this refused only because the store cannot be reached, which usually passes by itself?"""
     return refusal.code == "store.unreachable" or bool(refusal.facts.get("is_lost"))
+
+
+def passes_by_itself(refusal: Refusal) -> bool:
+    """Should work that may be repeated wait and try again? If the store is busy, nothing was written."""
+    return is_outage(refusal) or refusal.code == "store.busy"

@@ -1,4 +1,4 @@
-"""A shared store for work that waits while the store is out of reach, instead of failing.
+"""A shared store for work that waits while the store is out of reach or busy, instead of failing.
 
 Only for work that may be repeated: if the connection was lost while a write was on its way, it is written
 again.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from lineclear.core.store_outages import is_outage
+from lineclear.core.store_outages import passes_by_itself
 from lineclear.core.words.refusals import Refusal
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def wait_out(act: Callable[[], T], is_over: Callable[[], bool]) -> T:
         try:
             return act()
         except Refusal as refusal:
-            if not is_outage(refusal) or is_over():
+            if not passes_by_itself(refusal) or is_over():
                 raise
         time.sleep(PAUSE_S)
 

@@ -19,7 +19,7 @@ from lineclear.app.worktrees.rows import agent_on
 from lineclear.core.log.tables import TASK, WORKTREE
 from lineclear.core.queue.candidates import BY_CONFLICT, LANDED, LIVE, SENT_BACK, STOPPED, WAITING
 from lineclear.core.queue.landing_results import LINEAR, MERGE, NOTHING, Landed, NeedsYou, SentBack, made_in
-from lineclear.core.store_outages import is_outage
+from lineclear.core.store_outages import passes_by_itself
 from lineclear.core.tasks.states import HANDED_OVER, MERGED, TAKEN, show_id
 from lineclear.core.words.refusals import Refusal, not_found, refuse
 
@@ -245,7 +245,7 @@ class Landings:
             try:
                 self.submit(caller, branch=row.branch, task=row.id, agent=row.agent)
             except Refusal as refusal:
-                if is_outage(refusal) or refusal.code == "git.failed":
+                if passes_by_itself(refusal) or refusal.code == "git.failed":
                     left[row.id] = refusal.what
         return left
 

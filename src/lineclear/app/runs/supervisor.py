@@ -44,7 +44,7 @@ from lineclear.core.runs.judging_ends import (
     BY_PERSON,
     BY_STRAYING,
 )
-from lineclear.core.store_outages import is_outage
+from lineclear.core.store_outages import passes_by_itself
 from lineclear.core.tasks.states import show_id
 from lineclear.core.words.refusals import Refusal
 from lineclear.core.words.row import BUDGET
@@ -144,7 +144,7 @@ class Supervisor:
                     return
             except Refusal as refusal:
                 # The agents keep working; we act on the log once the store can be reached again.
-                if not is_outage(refusal):
+                if not passes_by_itself(refusal):
                     raise
                 self._note_store(is_away=True)
                 if self.is_stopping and not self._is_busy():
@@ -265,7 +265,7 @@ class Supervisor:
         """Handle a refused start: leave a task without budget alone; otherwise let the slot rest, and close
         it after a few refusals."""
         task, slot.phase, slot.task = slot.task, IDLE, 0
-        if is_outage(refusal):
+        if passes_by_itself(refusal):
             return
         self.refusal = refusal
         self._tell(RunNews(WARNED, f"cannot start: {refusal.what}", agent=slot.agent, task=task))
@@ -338,7 +338,7 @@ class Supervisor:
 
     def _recovered(self, found: Any) -> None:
         """Take over the predecessor's runs. If recovery failed, raise: an agent could get a second task."""
-        if isinstance(found, Refusal) and is_outage(found) and not self.is_stopping:
+        if isinstance(found, Refusal) and passes_by_itself(found) and not self.is_stopping:
             self._note_store(is_away=True)
             self._recover()
             return
@@ -437,7 +437,7 @@ class Supervisor:
 
     def _ran_queue(self, answer: Any) -> None:
         """Note the log position that the queue has dealt with: only later events make it run again."""
-        if isinstance(answer, Refusal) and is_outage(answer):
+        if isinstance(answer, Refusal) and passes_by_itself(answer):
             return  # it runs again when the store is back
         if isinstance(answer, Refusal):
             self._tell(RunNews(NEEDS, f"the queue: {answer.what}"))
@@ -562,7 +562,7 @@ class Supervisor:
                 mark_read(self._store, live.caller, live.letters)
                 live.letters = []
         except Refusal as refusal:
-            if not is_outage(refusal):
+            if not passes_by_itself(refusal):
                 raise
 
     def _judge(self, live: LiveRun, now_ns: int) -> None:

@@ -20,6 +20,10 @@ def out_of_reach() -> Refusal:
     return refuse("store.unreachable", path="url", reason="refused")
 
 
+def busy() -> Refusal:
+    return refuse("store.busy", path="url", holder="Another database session", limit_s=30)
+
+
 def lost() -> Refusal:
     refusal = refuse("store.failed", path="url", reason="the connection was lost")
     refusal.facts["is_lost"] = True
@@ -34,6 +38,7 @@ class FlakyStore:
     def __init__(self, store: Any) -> None:
         self._store, self.writes = store, 0
         self.loses_at, self.is_written, self.is_away = 0, False, False
+        self.away: Callable[[], Refusal] = out_of_reach
 
     def transact(self, caller: Any, work: Callable[[Any], Any], near: Iterable[Any] = (), /) -> Any:
         self._answer()
@@ -42,7 +47,7 @@ class FlakyStore:
             if self.is_written:
                 self._store.transact(caller, work, near)
             self.is_away = True
-            raise lost()
+            raise self.away() if self.away is busy else lost()
         return self._store.transact(caller, work, near)
 
     def read(self, work: Callable[[Any], Any], /) -> Any:
@@ -51,7 +56,7 @@ class FlakyStore:
 
     def _answer(self) -> None:
         if self.is_away:
-            raise out_of_reach()
+            raise self.away()
 
 
 @pytest.fixture
@@ -68,14 +73,14 @@ def flaky(monkeypatch: pytest.MonkeyPatch) -> tuple[Stage, FlakyStore]:
     return stage, store
 
 
-@pytest.mark.parametrize("is_written", [False, True])
+@pytest.mark.parametrize(("away", "is_written"), [(out_of_reach, False), (out_of_reach, True), (busy, False)])
 @pytest.mark.parametrize("write", range(1, 9))
 def test_an_outage_at_any_write_costs_no_attempt_and_starts_nothing_twice(
-    flaky: tuple[Stage, FlakyStore], write: int, is_written: bool
+    flaky: tuple[Stage, FlakyStore], write: int, away: Callable[[], Refusal], is_written: bool
 ) -> None:
     stage, store = flaky
     number = stage.task("One")
-    store.loses_at, store.is_written = write, is_written
+    store.loses_at, store.is_written, store.away = write, is_written, away
     stage.store = PatientStore(store, lambda: False)  # type: ignore[arg-type, assignment]
     supervisor = stage.supervise(team(1))
     row = stage.row(number)
