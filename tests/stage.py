@@ -134,6 +134,8 @@ class Stage:
         self.refuse_place: Callable[[], None] = lambda: None
         self.play: Callable[[Played, int], None] = lambda _played, _task: None
         self.landed: Callable[[int], LandingResult] = lambda _task: LandingResult(LANDED)
+        self.run_queue: Callable[[], int | None] = lambda: 0
+        self.queue_runs: list[int] = []
         self._acts: list[tuple[int, Callable[[], object]]] = []
         self._jobs: list[tuple[int, str, Callable[[Any], Any]]] = []
         self._interrupts = 0
@@ -191,6 +193,7 @@ class Stage:
         self._jobs.append((self.passed_ms + delay_ms, key, job))
 
     def wait(self, _timeout_s: float, /) -> list[tuple[str, Any]]:
+        assert len(self.queue_runs) < 200, "the queue runs without a pause"
         due = [entry for entry in self._jobs if entry[0] <= self.passed_ms]
         if not due:
             self._pass_time()
@@ -305,9 +308,10 @@ class _Props:
 
     def run_queue(
         self, _caller: Caller, _is_over: Callable[[], bool], _tell: Callable[[QueueResult], None]
-    ) -> int:
-        """Nothing waits here: `land` decides at once."""
-        return 0
+    ) -> int | None:
+        """Usually nothing waits here: `land` decides at once."""
+        self._stage.queue_runs.append(self._stage.passed_ms)
+        return self._stage.run_queue()
 
     def submit_again(self, caller: Caller) -> dict[int, str]:
         def look(view: Any) -> list[Task]:

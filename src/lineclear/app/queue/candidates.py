@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lineclear.app.agents.membership import ensure_agent
+from lineclear.app.log import entries_after
 from lineclear.app.operations import once
+from lineclear.app.queue.runner_turns import TURN
 from lineclear.app.queue.sending_back import send_back, task_of
 from lineclear.core.agents.names import is_kin
 from lineclear.core.log.codec import event_of
@@ -421,6 +423,12 @@ def show_brief(row: Candidate) -> dict[str, Any]:
 
 def has_waiting(view: View) -> bool:
     return any(row.state in (WAITING, STOPPED) for row in live(view))
+
+
+def has_news(view: View, position: int) -> bool:
+    """Has anything happened since this position that may concern the queue? That a process took its turn to
+    run it is no news."""
+    return any(entry.subject != TURN for entry in entries_after(view, position))
 
 
 def is_delayed(view: View) -> bool:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
         def release(self) -> None: ...
 
 
+# What the machine that runs the queue has claimed.
+TURN = "queue:main"
 _TTL_MS, _RENEW_S = 60_000, 15.0
 
 
@@ -40,7 +42,7 @@ class Turn:
     def claim(self, bond: str) -> None:
         """Claim the turn between machines that share a store. Refused while another one has it."""
         caller = self._caller
-        resource = parse_resource("queue:main", schemes=("queue",))
+        resource = parse_resource(TURN, schemes=("queue",))
         request = Request(caller.name, caller.tree, EXCLUSIVE, [resource], ttl_ms=_TTL_MS, bond=bond)
         try:
             granted = claims.ask(self._store, self._liveness, caller, request)

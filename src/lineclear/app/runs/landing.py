@@ -71,7 +71,7 @@ class RunLanding:
 
     def run_queue(
         self, caller: Caller, is_over: Callable[[], bool], tell: Callable[[QueueResult], None]
-    ) -> int:
+    ) -> int | None:
         def pass_on(news: QueueNews) -> None:
             if not news.candidate:
                 tell(QueueResult(0, 0, LandingResult(NEEDS_YOU, news.text)))
@@ -86,8 +86,7 @@ class RunLanding:
         except Refusal as refusal:
             if refusal.code != "queue.running":
                 raise
-            # Another process runs the queue. What it does changes the log, and we look again.
-            return self._store.read(lambda view: view.head)
+            return None
 
     def _discard(self, caller: Caller, branch: str) -> None:
         """Remove the worktree whose work has landed, unless an agent is working there again."""

@@ -100,9 +100,9 @@ if TYPE_CHECKING:
 
         def run_queue(
             self, caller: Caller, is_over: Callable[[], bool], tell: Callable[[QueueResult], None]
-        ) -> int:
+        ) -> int | None:
             """Run the queue until nothing more can be done, or `is_over`; `tell` gets each result. Returns
-            the log position up to which nothing more can be done."""
+            the log position up to which nothing more can be done; None if another process runs it."""
 
         def returned(self, task: Task, place: RunPlace) -> str:
             """Why the task's work came back, with all that its author needs; "" if it did not."""

@@ -17,6 +17,7 @@ from lineclear.app.runs import records, run_news
 from lineclear.app.runs.choosing import choose, why_blocked
 from lineclear.app.runs.following import follow
 from lineclear.app.runs.one_run import conclude, find_strays, recover, renew, save, start_run
+from lineclear.app.runs.queue_watch import QueueWatch
 from lineclear.app.runs.run_news import ACTED, ENDED, LANDED_NEWS, NEEDS, STARTED, WAITS, WARNED, RunNews
 from lineclear.app.runs.spending import used_now
 from lineclear.app.runs.workers import (
@@ -106,8 +107,7 @@ class Supervisor:
         self._starts_refused: dict[str, int] = {}
         # Filled by the thread that runs the queue, emptied by ours.
         self._queue_results: deque[QueueResult] = deque()
-        self._queue_seen = -1
-        self._queue_again_ns = 0
+        self._queue = QueueWatch(store)
         self._is_away = False
         # Finished tasks that the queue did not get, and why.
         self._stranded: dict[int, str] = {}
@@ -175,14 +175,13 @@ class Supervisor:
             return False
         if self.is_stopping:
             return True
-        if self._has_to_run_queue(self._store.read(lambda view: view.head)):
+        is_closed = all(slot.phase == CLOSED for slot in self.slots)
+        if self._rules.is_staying and not is_closed:
             return False
-        if self._rules.lands and self._store.read(queue.is_delayed):
+        if self._rules.lands and self._queue.has_more_to_do():
             return False
-        if all(slot.phase == CLOSED for slot in self.slots):
+        if is_closed:
             return True
-        if self._rules.is_staying:
-            return False
         plan = self._plan([slot for slot in self.slots if slot.phase == IDLE])
         is_resting = any(slot.phase == RESTING and slot.rest_until_ns > now_ns for slot in self.slots)
         if plan.starts or (is_resting and plan.is_waiting):
@@ -387,7 +386,7 @@ class Supervisor:
         head = self._store.read(lambda view: view.head)
         free = [slot for slot in self.slots if self._is_free(slot, now_ns)]
         self._submit_stranded(now_ns)
-        self._run_queue(head)
+        self._run_queue(head, now_ns)
         if head != self._head:
             self._head = head
             self._heed_requests(now_ns)
@@ -418,33 +417,22 @@ class Supervisor:
             self.broken.append(words)
             self._tell(RunNews(NEEDS, words, task=task))
 
-    def _run_queue(self, head: int) -> None:
+    def _run_queue(self, head: int, now_ns: int) -> None:
         """Run the queue in another thread, so that agents take their next task while their work is
         checked."""
-        if self._has_to_run_queue(head) and not self.is_stopping:
+        if not self._rules.lands or self.is_stopping or "queue" in self._jobs:
+            return
+        if self._queue.is_due(head, now_ns):
             tell = self._queue_results.append
             self._submit(
                 "queue",
                 lambda ports: ports.landing.run_queue(self._caller, lambda: self.is_stopping, tell),
             )
 
-    def _has_to_run_queue(self, head: int) -> bool:
-        if not self._rules.lands or "queue" in self._jobs:
-            return False
-        if head != self._queue_seen:
-            return self._store.read(queue.has_waiting)
-        return self._host.now_ns() >= self._queue_again_ns and self._store.read(queue.is_delayed)
-
     def _ran_queue(self, answer: Any) -> None:
-        """Note the log position that the queue has dealt with: only later events make it run again."""
-        if isinstance(answer, Refusal) and passes_by_itself(answer):
-            return  # it runs again when the store is back
-        if isinstance(answer, Refusal):
-            self._tell(RunNews(NEEDS, f"the queue: {answer.what}"))
-            answer = self._store.read(lambda view: view.head)
-        self._queue_seen = answer
-        # The end of a claim is no event: look again from time to time for what waits for one.
-        self._queue_again_ns = self._host.now_ns() + FILL_AGAIN_NS
+        words = self._queue.note_end(answer, self._host.now_ns())
+        if words:
+            self._tell(RunNews(NEEDS, words))
 
     def _report_queue_result(self, result: QueueResult) -> None:
         is_ours = any(outcome.task == result.task for outcome in self.outcomes)

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from lineclear.app.ports import Caller
+from lineclear.app.queue import candidates
+from lineclear.app.queue.runner_turns import Turn
 from lineclear.app.runs import records
 from lineclear.app.runs.run_news import NEEDS, WAITS, WARNED
 from lineclear.app.runs.workers import HANDED_OVER, LANDED, NEEDS_YOU, SENT_BACK, LandingResult
@@ -610,3 +613,64 @@ def test_finished_work_that_the_queue_never_gets_is_named_at_the_end(stage: Stag
     [said] = supervisor.broken
     assert said.startswith("T-1 is finished but not in the queue: ")
     assert stage.told(NEEDS) == [said]
+
+
+# -- a queue in which something waits -------------------------------------------------------------
+
+
+def submit(stage: Stage) -> None:
+    candidates.submit(stage.store, PERSON, candidates.SubmittedBranch("branch", "tip", "base", []))
+
+
+def take_turn(stage: Stage) -> int:
+    """A round of the queue in a team's store, in which a candidate waits for a person."""
+    seen = stage.store.read(lambda view: view.head)
+    turn = Turn(stage.store, stage.liveness, Caller("queue@here"), lambda: 0.0)
+    turn.claim("")
+    turn.give_back()
+    return seen
+
+
+def test_a_candidate_that_waits_for_a_person_does_not_keep_the_queue_running(stage: Stage) -> None:
+    submit(stage)
+    stage.run_queue = lambda: take_turn(stage)
+    # Another machine takes its turn, too; that is no news either. What a person does is.
+    stage.at(10_000, lambda: take_turn(stage))
+    stage.at(20_000, lambda: stage.task("News"))
+    stage.at(30_000, stage.interrupt)
+    stage.supervise(team(1), lands=True, is_staying=True)
+    assert stage.queue_runs[0] == 0
+    assert stage.queue_runs[-1] >= 20_000
+    assert [ms for ms in stage.queue_runs if 0 < ms < 20_000] == []
+
+
+def test_a_queue_that_another_process_ran_is_tried_again_though_the_log_is_silent(stage: Stage) -> None:
+    submit(stage)
+    stage.run_queue = lambda: None
+    stage.at(21_000, stage.interrupt)
+    stage.supervise(team(1), lands=True, is_staying=True)
+    # Every five seconds: the end of the other's lease is no event.
+    assert len(stage.queue_runs) == 5, stage.queue_runs
+
+
+def test_a_queue_that_failed_is_tried_again_and_one_that_always_fails_is_named(stage: Stage) -> None:
+    submit(stage)
+
+    def fail() -> int:
+        raise fetch_failed()
+
+    def recover() -> int:
+        if len(stage.queue_runs) < 3:
+            fail()
+        candidates.drop(stage.store, PERSON, 1, "done")
+        return stage.store.read(lambda view: view.head)
+
+    stage.run_queue = recover
+    stage.supervise(team(1), lands=True)
+    assert len(stage.queue_runs) == 3
+    assert len(stage.told(NEEDS)) == 1  # the same words once
+    stage.queue_runs.clear()
+    submit(stage)
+    stage.run_queue = fail
+    assert stage.supervise(team(1), lands=True).blocked == ["Q-2 (branch) waits"]
+    assert 2 < len(stage.queue_runs) < 20
