@@ -9,6 +9,7 @@ from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.claims import holders, near_claims
 from lineclear.app.free_text import check_words
 from lineclear.app.operations import once
+from lineclear.app.runs.records import live_run_of
 from lineclear.core.agents.names import is_family, task_id
 from lineclear.core.claims.paths import normalise
 from lineclear.core.claims.resources import overlaps, resource_of
@@ -135,9 +136,11 @@ def end_lapses(store: Store, liveness: Liveness, caller: Caller) -> int:
 
 
 def _lapsed(view: View, liveness: Liveness, taken: list[Task]) -> list[Draft]:
-    return end_lapsed(
-        taken, view.now, lambda name: is_gone(view, liveness, name), lambda task: is_unstarted(view, task)
-    )
+    def is_lost(name: str) -> bool:
+        """The agent of a run without an end is its supervisor's to judge: its work may be good."""
+        return is_gone(view, liveness, name) and live_run_of(view, name) is None
+
+    return end_lapsed(taken, view.now, is_lost, lambda task: is_unstarted(view, task))
 
 
 def note(store: Store, caller: Caller, number: int, text: str) -> dict[str, Any]:

@@ -424,6 +424,22 @@ def test_a_task_that_was_taken_for_a_run_which_never_began_costs_no_attempt(worl
     assert world.findings() == []
 
 
+def test_the_task_of_a_run_without_an_end_is_left_to_its_supervisor_until_its_lease_is_over(
+    world: World,
+) -> None:
+    number, worker = add(world, "first"), Caller("worker-1", bond=run_bond(1))
+    take(world, worker, number, lease_ms=MINUTE_MS)
+    begin_run(world, worker, number)
+    # Its client has ended, perhaps well, while its supervisor waited for the store or was started again.
+    world.liveness.dead.add(run_bond(1))
+    with refused("task.none"):
+        take(world, BOB)
+    assert row(world, number).agent == "worker-1"
+    world.clock.advance(MINUTE_MS)
+    assert taken_id(world, BOB) == "T-1"
+    assert world.findings() == []
+
+
 def test_giving_up_is_an_attempt_and_the_last_one_is_the_end(world: World) -> None:
     number = add(world, "first", attempts_max=2)
     take(world, ANN, number)
