@@ -103,12 +103,13 @@ $(CLIENTS): tests/clients/package.json tests/clients/package-lock.json | $(VENV)
 	@echo "== install, real clients for the end-to-end tests"
 	@$(BIN)/python -m tests.install_clients && touch $@ || [ "$$CI" != true ]
 
-# -- bubblewrap, for the tests of the sandbox ---------------------------------------------------
+# -- bubblewrap, for the tests of the sandbox, and iproute2, for machines in namespaces ----------
 
 $(SANDBOX):
 	@mkdir -p $(@D)
-	@command -v bwrap >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
-		&& echo "== install, bubblewrap for the tests of the sandbox" && apt-get -qq update \
-		&& apt-get -qq install --yes --no-install-recommends bubblewrap >/dev/null; } \
-		|| echo "bubblewrap is missing: the tests of the sandbox will be left out (with CI=true they fail)"
+	@{ command -v bwrap && command -v ip; } >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+		&& echo "== install, bubblewrap and iproute2 for tests" && apt-get -qq update \
+		&& apt-get -qq install --yes --no-install-recommends bubblewrap iproute2 >/dev/null; } \
+		|| echo "bubblewrap or iproute2 is missing: the tests of the sandbox will be left out (with CI=true they" \
+		"fail), and those of a team do without namespaces"
 	@touch $@

@@ -221,7 +221,7 @@ def kill_run_while_starting(team: Team) -> None:
         agents = team.store.read(starting)
         return next((m for m in team.machines if set(agents) & workers_of(m)), None)
 
-    _kill_run(team, _until_seen(look))
+    _kill_run(team, _until_seen(team, look))
 
 
 def workers_of(machine: Machine) -> set[str]:
@@ -234,8 +234,6 @@ def kill_pusher(*, with_run: bool) -> Callable[[Team], None]:
     def act(team: Team) -> None:
         def look() -> int | None:
             if not held.exists():
-                team.look_after()
-                time.sleep(0.1)
                 return None
             shown = show_processes(team.place)
             return next((pid for pid, words in shown.items() if is_push_of_main(words)), None)
@@ -244,7 +242,7 @@ def kill_pusher(*, with_run: bool) -> Callable[[Team], None]:
         held, stop = remote / "held", remote / team.chance.choice(STAGES)
         stop.touch()
         try:
-            pid = _until_seen(look)
+            pid = _until_seen(team, look)
             machine = next((m for m in team.machines if with_run and _is_below(pid, m.pid_of("run"))), None)
             os.kill(pid, signal.SIGKILL)
             if machine is not None:
@@ -279,10 +277,14 @@ def _is_below(pid: int, ancestor: int) -> bool:
     return pid == ancestor
 
 
-def _until_seen(look: Callable[[], T | None]) -> T:
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
+def _until_seen(team: Team, look: Callable[[], T | None]) -> T:
+    began = fed = time.monotonic()
+    while time.monotonic() - began < PATIENCE_S:
         found = look()
         if found is not None:
             return found
+        if time.monotonic() - fed > 1:
+            team.look_after()
+            fed = time.monotonic()
+        time.sleep(0.005)
     raise NotSeen

@@ -78,7 +78,7 @@ class Machine:
             "PYTHONPATH": str(Path(lineclear.__file__).parents[1]),
         }  # fmt: skip
         self.running: dict[str, subprocess.Popen[bytes]] = {}
-        self.started_at: dict[str, float] = {}
+        self._log_bytes, self._run_started_at = 0, 0.0
 
     @property
     def name(self) -> str:
@@ -103,8 +103,11 @@ class Machine:
             raise RuntimeError(f"lineclear {' '.join(words)}: {done.returncode}\n{done.stdout}{done.stderr}")
 
     def start(self, what: str, *words: str) -> None:
-        self.started_at[what] = time.time()
         with self.log_of(what).open("ab") as log:
+            if what == "serve":
+                self._log_bytes = log.tell()
+            else:
+                self._run_started_at = time.time()
             self.running[what] = subprocess.Popen(
                 self._argv([what, *words]), cwd=self.clone.path, env=self.environment,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
@@ -112,12 +115,10 @@ class Machine:
 
     def is_up(self, what: str) -> bool:
         """Has it taken over? Before, it may refuse to start without the store."""
-        state = self.clone.path / ".git" / "lineclear"
-        name = state / ("supervisor.json" if what == "run" else "serve/door")
-        try:
-            return name.stat().st_mtime > self.started_at[what]
-        except OSError:
-            return False
+        if what == "serve":
+            return b"lineclear serves" in self.log_of(what).read_bytes()[self._log_bytes :]
+        status = self.clone.path / ".git" / "lineclear" / "supervisor.json"
+        return status.exists() and status.stat().st_mtime > self._run_started_at
 
     def pid_of(self, what: str) -> int:
         """Of the program itself; `nsenter` waits for it as its parent. 0 if it has ended."""
