@@ -1,6 +1,7 @@
-"""Remembers for a few seconds that the store was out of reach, so that not every edit tries it again.
+"""Remembers that the store is out of reach: since when, and for a few seconds not to try it at every edit.
 
-All hooks share one file, whose modification time is that of the last failure.
+All processes of a clone share one file. It holds the time of the first failure; its modification time is that
+of the last one.
 """
 
 from __future__ import annotations
@@ -30,14 +31,24 @@ class Outage:
             pass
         return False
 
-    def note(self) -> None:
+    def note(self) -> int:
+        """The store was out of reach just now. Returns the wall-clock time in ns since when it is."""
+        now_ns = time.time_ns()
         try:
-            os.close(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                first = os.read(fd, 32)
+                if not first:
+                    os.write(fd, b"%d" % now_ns)
+            finally:
+                os.close(fd)
             os.utime(self._path)
-        except OSError:
-            pass
+            return min(int(first or now_ns), now_ns)
+        except (OSError, ValueError):
+            return now_ns
 
     def clear(self) -> None:
+        """The store has answered."""
         try:
             os.unlink(self._path)
         except OSError:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lineclear.app.commit_gate import PRE_REBASE, REFERENCES, CommitGate, GateRules
 from lineclear.app.commit_gate import judge_alone as judge_without_store
 from lineclear.core.agents.git_commands import verb_of
-from lineclear.core.words.refusals import Refusal, refuse
+from lineclear.core.words.refusals import refuse
 from lineclear.git.incoming_changes import IncomingChanges
 from lineclear.git.layout import find_layout
 from lineclear.git.refused_moves import return_autostash, undo_refused
@@ -60,16 +60,8 @@ def open_hastily(cwd: str, environ: Mapping[str, str]) -> Repo:
     layout, settings = _place(cwd, environ)
     outage = Outage(state_directory(layout)) if settings.store_url else None
     if outage is not None and outage.is_fresh():
-        raise refuse("store.unreachable", path="", reason="it did not answer a moment ago")
-    try:
-        store = open_store(layout, settings, is_hasty=True)
-    except Refusal as refusal:
-        if outage is not None and refusal.code == "store.unreachable":
-            outage.note()
-        raise
-    if outage is not None:
-        outage.clear()
-    return Repo(layout, settings, store, environ)
+        raise refuse("store.unreachable", path="", since_at="", reason="it did not answer a moment ago")
+    return Repo(layout, settings, open_store(layout, settings, is_hasty=True), environ)
 
 
 def judge_alone(

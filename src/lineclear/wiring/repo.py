@@ -180,13 +180,14 @@ HASTE_S = 2.0
 def open_store(layout: Layout, settings: Settings, *, is_hasty: bool = False) -> Store:
     require_trusted_store(settings)
     if settings.store_url:
+        from lineclear.host.store_outages import Outage
         from lineclear.store.postgres.engine import PATIENCE_S, ConnectionPool, PostgresStore
 
         if _pools == [None]:
             _pools[0] = ConnectionPool()
         return PostgresStore(
             settings.store_url, settings.repo_id, patience_s=HASTE_S if is_hasty else PATIENCE_S,
-            pool=_pools[0] if _pools else None,
+            pool=_pools[0] if _pools else None, outage=Outage(state_directory(layout)),
         )  # fmt: skip
     directory = state_directory(layout)
     if not os.path.exists(os.path.join(directory, "state.db")):

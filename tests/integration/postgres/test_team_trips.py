@@ -15,7 +15,9 @@ from lineclear.app.log import audit
 from lineclear.cli.command_runner import CommandRunner
 from lineclear.core.agents import hooks
 from lineclear.core.agents.hooks import HookAnswer, HookCall
+from lineclear.host.store_outages import Outage
 from lineclear.mcp.calls import Reply, VerbCall
+from lineclear.store.postgres import wire
 from lineclear.store.postgres.engine import PostgresStore
 from lineclear.wiring.hooks import HookContext, layout_for, respond
 from lineclear.wiring.repo import open_repo, read_settings
@@ -24,6 +26,7 @@ from lineclear.wiring.store_pool import StorePool
 from tests.integration.postgres.desk import claim
 from tests.integration.postgres.slow_line import SlowLine, slow_line
 from tests.repository import TemporaryRepo
+from tests.world import refused
 
 pytestmark = pytest.mark.postgres
 
@@ -176,3 +179,27 @@ def test_what_refuses_leaves_nothing_of_the_call_behind(machine: Machine, tmp_pa
     assert reply.content["error"]["code"] == "claim.held"
     assert store.read(lambda view: view.head) == before
     store.close()
+
+
+def test_a_cut_machine_waits_no_longer_through_serve_than_alone(
+    machine: Machine, repo: TemporaryRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`serve` has an open connection and a process alone has none: both say the same after one time limit."""
+    monkeypatch.setattr(wire, "REACHED_WITHIN_S", 1)
+    monkeypatch.setitem(wire.DEFAULTS, "connect_timeout", 1)
+    machine.line.freeze()
+    before = machine.line.connections
+    served = machine.runner.perform("claim", {"resources": ["c.py"]}, VerbCall(key="k-1"))
+    assert served.is_refused
+    assert "no answer within 1 s" in served.text
+    assert machine.line.connections == before  # tried once, on the connection it had
+    with refused("store.unreachable") as alone:
+        open_repo(str(repo.path), machine.environ)
+    said = served.content["error"]
+    for refusal in (said, alone.value.facts):
+        assert refusal["path"].startswith("postgresql://")
+        assert refusal["since_at"] == said["since_at"]  # one outage, whoever met it first
+    assert f"has not answered since {said['since_at']}" in served.text
+    machine.line.repair()
+    machine.perform("claim", resources=["c.py"])
+    assert not Outage(str(repo.path / ".git/lineclear")).is_fresh()  # the next outage has its own beginning

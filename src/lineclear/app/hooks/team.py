@@ -39,17 +39,15 @@ class TeamHook:
 
     def answer(self) -> HookAnswer:
         """The answer from the store or, if that is unreachable, without it."""
-        failure = refuse("store.unreachable", path="", reason="it did not answer a moment ago")
+        failure = refuse("store.unreachable", path="", since_at="", reason="it did not answer a moment ago")
         if not self._outage.is_fresh():
             try:
                 reply = self._ask_twice()
             except Refusal as refusal:
                 if not is_outage(refusal):
                     raise
-                self._outage.note()
                 failure = refusal
             else:
-                self._outage.clear()
                 self._say_back(reply)
                 return reply
         event = self._call.event

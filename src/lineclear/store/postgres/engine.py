@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from lineclear.core.instants import Instant
     from lineclear.core.log.queries import Question
     from lineclear.core.log.tables import LogEntry, Table
+    from lineclear.core.words.refusals import Refusal
+    from lineclear.host.store_outages import Outage
 
     T = TypeVar("T")
 
@@ -65,13 +67,14 @@ class PostgresStore:
         clock: Callable[[], Instant] | None = None,
         patience_s: float = PATIENCE_S,
         pool: ConnectionPool | None = None,
+        outage: Outage | None = None,
     ) -> None:
         """`clock` replaces the server's clock in tests. A server that does not answer for `patience_s` counts
-        as out of reach. Connections come from the `pool` and return to it."""
+        as out of reach, which is noted in `outage`. Connections come from the `pool` and return to it."""
         self._url, self._path, self._repo = url, show_url(url), repo_id
         self._clock_name, self._clock, self._patience_s = clock_name, clock, patience_s
         self._turn = threading.Lock()
-        self._pool = pool
+        self._pool, self._outage = pool, outage
         self._key = url, repo_id, clock_name, patience_s
         self._ring_limit = RingLimit()
         self._late_ring: threading.Timer | None = None
@@ -99,9 +102,10 @@ class PostgresStore:
                 is_writing = tx.has_written
                 is_news = tx.commit()
             except FAILURES as error:
-                raise refusal_of(error, self._path, unknown=is_writing) from error
+                raise self._refusal_of(error, unknown=is_writing) from error
             finally:
                 self._roll_back()
+            self._note_answer()
             if is_news:
                 self._ring()
             return result
@@ -109,11 +113,13 @@ class PostgresStore:
     def read(self, work: Callable[[View], T], /) -> T:
         with self._taking_turn():
             try:
-                return self._on_good_connection(
+                result = self._on_good_connection(
                     lambda session: work(PostgresView(session, self._repo, self._clock))
                 )
+                self._note_answer()
+                return result
             except FAILURES as error:
-                raise refusal_of(error, self._path, unknown=False) from error
+                raise self._refusal_of(error, unknown=False) from error
             finally:
                 self._roll_back()
 
@@ -145,7 +151,7 @@ class PostgresStore:
         try:
             return PostgresListener(self._url, self._repo)
         except FAILURES as error:
-            raise refusal_of(error, self._path, unknown=False) from error
+            raise self._refusal_of(error, unknown=False) from error
 
     def load(self, entries: Iterable[LogEntry], /) -> int:
         with self._taking_turn():
@@ -153,7 +159,7 @@ class PostgresStore:
             try:
                 count = self._load(session, entries)
             except FAILURES as error:
-                raise refusal_of(error, self._path, unknown=True) from error
+                raise self._refusal_of(error, unknown=True) from error
             finally:
                 self._roll_back()
             self._ring()
@@ -215,7 +221,7 @@ class PostgresStore:
             try:
                 return self._connection().ask((sql, parameters))[0]
             except FAILURES as error:
-                raise refusal_of(error, self._path, unknown=False) from error
+                raise self._refusal_of(error, unknown=False) from error
 
     # -- the connection ---------------------------------------------------------------------
 
@@ -239,9 +245,17 @@ class PostgresStore:
             try:
                 session = PostgresSession(self._url, self._repo, self._clock_name, self._patience_s)
             except FAILURES as error:
-                raise refusal_of(error, self._path, unknown=False) from error
+                raise self._refusal_of(error, unknown=False) from error
             self._session = session
         return session
+
+    def _refusal_of(self, error: Exception, *, unknown: bool) -> Refusal:
+        note = self._outage.note if self._outage is not None else lambda: 0
+        return refusal_of(error, self._path, unknown=unknown, note=note)
+
+    def _note_answer(self) -> None:
+        if self._outage is not None:
+            self._outage.clear()
 
     def _roll_back(self) -> None:
         """End a transaction that may be open, without waiting for the answer."""

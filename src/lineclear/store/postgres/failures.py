@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from lineclear.core.instants import show_wall
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.store.postgres.wire import LostError, ServerError, TurnedAwayError, UnusableTextError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 LOCK_LIMIT_S = 30
 FAILURES = (LostError, ServerError, UnusableTextError)
@@ -35,16 +41,19 @@ _UNUSABLE = {
 }
 
 
-def refusal_of(error: Exception, path: str, *, unknown: bool) -> Refusal:
-    """`path`: the URL without secrets; `unknown`: a write was in progress, and its outcome is unknown."""
+def refusal_of(error: Exception, path: str, *, unknown: bool, note: Callable[[], int] = lambda: 0) -> Refusal:
+    """`path`: the URL without secrets; `unknown`: a write was in progress, and its outcome is unknown.
+    `note` is called if the store is out of reach, and returns since when."""
     if isinstance(error, UnusableTextError):
         return refuse("input.bad", name="text", given="...", why=f"{error}, which PostgreSQL cannot store")
     if isinstance(error, ServerError) and error.state not in _SHUTTING_DOWN:
         return _refusal_of_state(error, path)
     if isinstance(error, TurnedAwayError):
         return refuse("store.unreadable", path=path, reason=str(error))
+    since_ns = note()
     if not unknown:
-        return refuse("store.unreachable", path=path, reason=str(error))
+        since_at = show_wall(since_ns) if since_ns else ""
+        return refuse("store.unreachable", path=path, reason=str(error), since_at=since_at)
     refusal = refuse("store.failed", path=path, reason=str(error))
     # Only the connection failed: the caller may try again when it is back.
     refusal.facts["is_lost"] = True

@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     Parameter = int | str | None
     Command = tuple[str, Sequence[Parameter]]
 
+# A server that says nothing for so long, new connection or old, is out of reach.
+REACHED_WITHIN_S = 10
 # So we notice a dead network within about half a minute. Settings in the URL take precedence.
 DEFAULTS: dict[str, Any] = {
     "application_name": "lineclear",
-    "connect_timeout": 10,
+    "connect_timeout": REACHED_WITHIN_S,
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 3,
@@ -44,10 +46,13 @@ _NOT_YET = (
     "too many",
     "connection slots",
 )
-# Longer than the server lets anybody wait for a repository's lock (LOCK_LIMIT_S in failures.py).
+# For the answer of a server that we reach: longer than it lets anybody wait for a repository's lock
+# (LOCK_LIMIT_S in failures.py).
 PATIENCE_S = 40.0
 _SECRET_NAMES = ("password", "sslpassword", "passfile", "oauth_client_secret")
-_PREPARE, _COMMAND, _SEQUEL, _POSTED, _SYNC = "prepare", "command", "sequel", "posted", "sync"
+_PREPARE, _COMMAND, _SEQUEL, _POSTED, _SYNC, _GREETING = (
+    "prepare", "command", "sequel", "posted", "sync", "greeting",
+)  # fmt: skip
 
 
 class ServerError(Exception):
@@ -112,8 +117,11 @@ class Wire:
         try:
             connection = psycopg.connect(connect_text(url, ceil(patience_s)), autocommit=True)
         except psycopg.Error as error:
-            kind = TurnedAwayError if _is_turned_away(str(error)) else LostError
-            raise kind(_in_a_line(str(error))) from error
+            reason = _in_a_line(str(error))
+            if _is_turned_away(reason):
+                raise TurnedAwayError(reason) from error
+            # libpq says first which server it is about.
+            raise LostError(reason.rpartition(" failed: ")[2]) from error
         # From here on we use libpq directly: psycopg has no commands whose answers nobody waits for. The
         # connection object must release it, or it would warn when it is deleted.
         self._pg = connection.pgconn
@@ -135,6 +143,9 @@ class Wire:
         """
         try:
             encoded = _encoded(commands)
+            # The server answers a bare sync at once, even if the commands behind it have to wait for a lock.
+            self._pg.pipeline_sync()
+            self._expected.append((_GREETING, ""))
             self._queue(encoded, _COMMAND)
             if then is not None:
                 self._queue(_encoded((then,)), _SEQUEL)
@@ -226,7 +237,9 @@ class Wire:
         unsent = bool(self._pg.flush())
         while self._expected:
             while self._pg.is_busy():
-                unsent = self._wait(unsent)
+                is_reached = (_GREETING, "") not in self._expected
+                limit_s = self._patience_s if is_reached else min(self._patience_s, REACHED_WITHIN_S)
+                unsent = self._wait(unsent, limit_s)
             result = self._pg.get_result()
             if result is None:
                 # The end of one command's answers, or a lost connection.
@@ -252,10 +265,10 @@ class Wire:
         following = self._expected[0] if self._expected else ("", "")
         return kind == wanted or (kind == _PREPARE and following == (wanted, sql))
 
-    def _wait(self, unsent: bool) -> bool:
+    def _wait(self, unsent: bool, limit_s: float) -> bool:
         self._poll.modify(self._pg.socket, select.POLLIN | (select.POLLOUT if unsent else 0))
-        if not self._poll.poll(self._patience_s * 1000):
-            raise SilentError(f"no answer within {self._patience_s:g} s")
+        if not self._poll.poll(limit_s * 1000):
+            raise SilentError(f"no answer within {limit_s:g} s")
         self._pg.consume_input()
         return bool(self._pg.flush()) if unsent else False
 

@@ -17,7 +17,7 @@ from tests.stage import Stage, team
 
 
 def out_of_reach() -> Refusal:
-    return refuse("store.unreachable", path="url", reason="refused")
+    return refuse("store.unreachable", path="url", since_at="", reason="refused")
 
 
 def busy() -> Refusal:

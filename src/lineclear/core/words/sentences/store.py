@@ -60,7 +60,10 @@ ROWS = {
     "store.unreachable": Row(
         FAILED,
         "The shared store is out of reach; nothing was changed.",
-        who="{reason:160}",
+        who=(
+            "{path:60} has not answered since {since_at:20} ({reason:70}). Check the network and the server.",
+            "{reason:160}",
+        ),
         next="lineclear doctor",
     ),
     "store.damaged": Row(
