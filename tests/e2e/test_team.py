@@ -205,6 +205,32 @@ def test_while_it_is_cut_own_files_go_on_and_the_agent_is_told_once(team: Team) 
     assert left.line.json("who", "a.py")["holders"][0]["agent"] == "claude-1"
 
 
+def test_what_was_edited_while_it_was_cut_is_announced_when_it_is_back(team: Team) -> None:
+    left = team.left
+    tree = left.clone.add_worktree("ada")
+    team.right.line.ok("claim", "b.py", "--mode", "intent", "--as", "ben")
+    team.right.line.ok("claim", "held.py", "--as", "ben")
+    left.hook(tree / "a.py")
+    left.network.cut()
+    for name in ("b.py", "c.py", "held.py"):
+        assert left.hook(tree / name)[0] == ""
+    left.back()
+    context = left.hook(tree / "a.py", event="PostToolUse")[1]  # any event of the session, not the next edit
+    held = {name: left.line.json("who", name)["holders"] for name in ("b.py", "c.py", "held.py")}
+    agents = {name: [(one["agent"], one["mode"]) for one in found] for name, found in held.items()}
+    assert agents == {
+        "b.py": [("ben", "intent"), ("claude-1", "intent")],
+        "c.py": [("claude-1", "intent")],
+        "held.py": [("ben", "exclusive")],
+    }
+    assert "claude-1" in team.right.line.json("inbox", "--as", "ben")["messages"][0]["text"]
+    # And the agent learns of both, even of the file that it cannot claim.
+    assert "ben is changing file:b.py" in context
+    assert "ben holds file:held.py (exclusive)" in context
+    assert left.line.json("inbox", "--as", "claude-1")["messages"] == []
+    assert left.hook(tree / "a.py", event="PostToolUse")[1] == ""
+
+
 def test_while_it_is_cut_what_exists_once_is_not_touched(team: Team) -> None:
     left = team.left
     tree = left.clone.add_worktree("ada")

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # In a session's memory: the announced paths, as tools name them. Editing them again rarely needs a write.
 ANNOUNCED = "announced"
+# The files that were edited while the store was out of reach, to announce when it is back.
+UNANNOUNCED = "unannounced"
 
 
 def writer_of(session: HookSession, file: FileInTree) -> str:

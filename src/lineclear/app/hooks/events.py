@@ -9,7 +9,7 @@ from __future__ import annotations
 from lineclear.app.agents.heartbeat import is_renewal_due
 from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.hooks.call_context import HERE_NS, HookSession
-from lineclear.app.hooks.claims import ANNOUNCED, announce, begin_short, end_shorts, writer_of
+from lineclear.app.hooks.claims import ANNOUNCED, UNANNOUNCED, announce, begin_short, end_shorts, writer_of
 from lineclear.app.hooks.judging import JUDGEMENTS, judge
 from lineclear.app.messages import inbox, mark_read_in
 from lineclear.code.outline import symbol_at
@@ -39,7 +39,7 @@ def is_write_likely(
     """Guess from the session's memory whether the answer will write to the store. `changed`: the paths that
     shell commands have changed."""
     name = memory.get("agent")
-    if not name or memory.keys("told") or memory.keys("short") or is_renewal_due(presence, name):
+    if not name or is_renewal_due(presence, name) or any(map(memory.keys, ("told", "short", UNANNOUNCED))):
         return True
     if call.event in (hooks.SESSION_START, hooks.SUBAGENT_START):
         return True
@@ -55,6 +55,7 @@ def answer(session: HookSession, call: HookCall) -> HookAnswer:
     """The answer to one event. This call shows that the model has read the messages of the last answer."""
     _mark_read(session)
     reply = HookAnswer()
+    _announce_late(session, call, reply)
     if call.is_end_unsure and call.event in _LOOKING_BACK:
         _judge_earlier_commands(session, call, reply)
     handler = _HANDLERS.get(call.event)
@@ -97,6 +98,24 @@ def _before_edit(session: HookSession, call: HookCall, reply: HookAnswer) -> Non
         note = _who_else(session, file, found)
         if note:
             notes.append(note)
+    _put(session, call, reply, notes)
+
+
+def _announce_late(session: HookSession, call: HookCall, reply: HookAnswer) -> None:
+    """Announce what was edited while the store was out of reach, and say who else is at work on it by now."""
+    late, notes = session.memory.keys(UNANNOUNCED), []
+    for file in _files(session, tuple(late)):
+        if not file.is_shared:
+            try:
+                others = judge(session.tx, session, file, lambda _: True)
+                announce(session, [file], lambda _: "")
+                notes.append(_who_else(session, file, others))
+            except Refusal as refusal:
+                if not refusal.code.startswith(JUDGEMENTS):
+                    raise
+                notes.append(str(refusal))
+    for path in late:
+        session.memory.set(UNANNOUNCED, path, "")
     _put(session, call, reply, notes)
 
 

@@ -2,13 +2,14 @@
 
 An agent never waits long for the network: a store that was unreachable a moment ago is not tried. Edits of
 files in the agent's own copy pass, writes to what exists only once do not (core/claims/write_rule.py). The
-agent is informed once.
+agent is informed once. When the store is back, the session's next call announces what it edited.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lineclear.app.hooks.claims import UNANNOUNCED
 from lineclear.core.agents import hooks
 from lineclear.core.agents.hooks import BEFORE_EDIT, HookAnswer
 from lineclear.core.claims.strategies import strategy_for
@@ -74,11 +75,21 @@ class TeamHook:
                 reply.is_denied, reply.reason = True, str(refusal)
                 return reply
         memory = self._memory()
+        if call.event == BEFORE_EDIT:
+            self._announce_later(memory)
         if call.can_tell and not memory.get(_AWAY):
             reply.context = hooks.store_away()
             memory.set(_AWAY, "", "1")
-            memory.save()
+        memory.save()
         return reply
+
+    def _announce_later(self, memory: Memory) -> None:
+        for path in self._call.paths:
+            try:
+                root, below, _ = self._files.find(path)
+            except Refusal:
+                continue  # outside of the repository
+            memory.set(UNANNOUNCED, f"{root}/{below}", "1")
 
     def _say_back(self, reply: HookAnswer) -> None:
         memory = self._memory()
