@@ -100,10 +100,13 @@ def _idle_settings(repo: Repo) -> Iterable[str]:
 
 def _in_the_way(repo: Repo) -> tuple[str, str]:
     """(the process that keeps everybody from writing, why we can never write); "" for neither."""
+    if repo.settings.store_url:
+        from lineclear.store.postgres.engine import PostgresStore
+
+        assert isinstance(repo.store, PostgresStore)
+        return "", repo.store.why_unwritable()
     from lineclear.store.sqlite.writer_lock import stuck_holder
 
-    if repo.store.kind != "sqlite":
-        return "", ""
     try:
         return stuck_holder(os.path.join(repo.state_directory, "state.lock"), limit_s=1.0), ""
     except Refusal as refusal:

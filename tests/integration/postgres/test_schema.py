@@ -17,10 +17,15 @@ from lineclear.store.postgres.engine import PostgresStore, create
 from lineclear.store.postgres.schema import SCHEMA_NUMBER, known_migrations
 from lineclear.store.postgres.statements import command_of
 from lineclear.store.postgres.wire import show_url
+from lineclear.wiring.doctor import examine
+from lineclear.wiring.starting import init_repo
 from tests.integration.postgres.desk import REPO, claim, execute, session_of
+from tests.repository import TemporaryRepo
 from tests.world import refused
 
 pytestmark = pytest.mark.postgres
+
+TEAM = '[repo]\nid = "shop"\n'
 
 
 def test_making_it_twice_changes_nothing(url: str) -> None:
@@ -185,3 +190,38 @@ def test_a_database_that_is_not_there_is_named(postgres_url: str) -> None:
     with refused("store.unreadable") as caught:
         PostgresStore(postgres_url.replace("/postgres?", "/nowhere?"), REPO)
     assert "nowhere" in caught.value.facts["reason"]
+
+
+def test_the_doctor_names_what_a_role_may_not_do(
+    repo: TemporaryRepo, fresh_postgres: Callable[[], str]
+) -> None:
+    """A role that may only read passes every other check."""
+    url = fresh_postgres()
+    repo.commit("Team", {"lineclear.toml": TEAM})
+    init_repo(str(repo.path), repo.environment, url)
+    role = f"reader_{urlsplit(url).path.strip('/')}"  # roles belong to the whole server
+    execute(url, f"CREATE ROLE {role} LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}")
+    try:
+        reading = {**repo.environment, "LINECLEAR_STORE_URL": url.replace("postgres@", f"{role}@")}
+
+        def found() -> list[str]:
+            checks = examine(str(repo.path), reading, fix=False)
+            return [one["text"] for one in checks if one["what"] == "store" and one["state"] == "problem"]
+
+        lacks = f"the store cannot be written: the role {role} lacks "
+        (text,) = found()
+        assert text.startswith(f"{lacks}DELETE, INSERT, UPDATE on the table agent and on ")
+        execute(
+            url, f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {role}; REVOKE UPDATE ON claim FROM {role}"
+        )
+        assert found() == [f"{lacks}UPDATE on the table claim; the owner can GRANT it"]
+        # With all rights, the server may still take no writes: only trying shows it.
+        execute(
+            url, f"GRANT UPDATE ON claim TO {role}; ALTER ROLE {role} SET default_transaction_read_only = on"
+        )
+        assert found() == ["the store cannot be written: cannot execute UPDATE in a read-only transaction"]
+        execute(url, f"ALTER ROLE {role} RESET default_transaction_read_only")
+        assert found() == []
+        assert execute(url, "SELECT head FROM repo") == [(0,)]  # nothing was written
+    finally:
+        execute(url, f"DROP OWNED BY {role}; DROP ROLE {role}")

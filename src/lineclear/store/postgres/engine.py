@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from lineclear.core.log.codec import event_of
 from lineclear.core.log.fold import fold
 from lineclear.core.log.state import FoldedState
-from lineclear.core.log.tables import LOG, PROJECTED
+from lineclear.core.log.tables import ALL, LOG, PROJECTED
 from lineclear.core.words.refusals import refuse
 from lineclear.store.postgres.failures import FAILURES, refusal_of
 from lineclear.store.postgres.listening import MOST_RINGS_PER_S, PostgresListener, RingLimit, ring
@@ -51,6 +51,13 @@ _INFO = """SELECT current_setting('server_version'), pg_database_size(current_da
 (SELECT max("number") FROM "migration"), (SELECT count(*) FROM "log" WHERE "repo" = $1),
 (SELECT "head" FROM "repo" WHERE "repo" = $1), current_setting('fsync') = 'on'"""
 _CHECKSUMS = 'SELECT "number", "checksum" FROM "migration"'
+# One row for each table on which our role lacks a right. The log only grows, and `init` makes the repo's row.
+_MISSING_RIGHTS = f"""SELECT current_user, t.name, string_agg(p.verb, ', ' ORDER BY p.verb)
+FROM unnest(ARRAY{[*(table.name for table in ALL), "repo"]}) AS t(name),
+unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS p(verb)
+WHERE (t.name, p.verb) NOT IN (('log', 'UPDATE'), ('log', 'DELETE'), ('repo', 'INSERT'), ('repo', 'DELETE'))
+AND NOT has_table_privilege(quote_ident(t.name), p.verb) GROUP BY t.name ORDER BY t.name"""
+_TRY_WRITE = 'UPDATE "repo" SET "head" = "head" WHERE "repo" = $1'
 _HEADS = """SELECT r."head" = coalesce((SELECT max(l."position") FROM "log" l WHERE l."repo" = $1), 0)
 FROM "repo" r WHERE r."repo" = $1"""
 
@@ -215,6 +222,22 @@ class PostgresStore:
         if text_of(self._ask_once(_HEADS, (self._repo,))) != "t":
             found.append("the head of the log is not its last position")
         return found
+
+    def why_unwritable(self) -> str:
+        """Which rights our role lacks, or why the server refuses a write that we roll back; "" if neither."""
+        missing = self._ask_once(_MISSING_RIGHTS, ())
+        if missing.ntuples:
+            role, table, rights = (text_of(missing, column) for column in range(3))
+            more = f" and on {missing.ntuples - 1} more tables" if missing.ntuples > 1 else ""
+            return f"the role {role} lacks {rights} on the table {table}{more}; the owner can GRANT it"
+        with self._taking_turn():
+            try:
+                self._connection().begin(BEGIN_WRITING, (_TRY_WRITE, (self._repo,)))
+            except FAILURES as error:
+                return str(error)
+            finally:
+                self._roll_back()
+        return ""
 
     def _ask_once(self, sql: str, parameters: tuple[str, ...]) -> PGresult:
         with self._taking_turn():
