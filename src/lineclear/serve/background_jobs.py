@@ -27,19 +27,23 @@ if TYPE_CHECKING:
     from lineclear.serve.background import JobContext
     from lineclear.settings import Settings
 
-# How late we notice a change if its ring is lost.
-HEAD_EVERY_S = 0.5
+# How late we notice a change if its ring is lost. The other jobs do not ask the store before the bell rings,
+# so that an idle server asks it less than once a second.
+HEAD_EVERY_S = 5.0
+LISTEN_S = 0.5
 # Calls come in bursts, and background work slows them down: handle changes together.
 GATHER_S = 0.1
 TREES_EVERY_S, TREES_AT_MOST_EVERY_S = 2.5, 1.0
+# Without an agent at work; one that begins rings.
+TREES_IDLE_EVERY_S = 10.0
 # An edited file rings no bell.
 PAGES_EVERY_S = 0.5
 SAVES_EVERY_S = 0.25
 SAVES_END_WITHIN_S = 5.0
 # Check all leases at most this often, and for at most this share of the time.
 LEASES_EVERY_S, LEASES_SHARE = 1.0, 0.05
-# Nobody rings when a process dies.
-DEATHS_EVERY_S = 2.0
+# Nobody rings when a process dies. Without one that holds anything, we only wait for leases to run out.
+DEATHS_EVERY_S, IDLE_EVERY_S = 2.0, 30.0
 # A running supervisor runs the queue itself and learns more from it, so let it go first.
 YIELD_S = 5.0
 TURN_EVERY_S = 1.0
@@ -50,16 +54,21 @@ RUNNING, ELSEWHERE, WAITING = "running", "another process runs it", "waiting"
 
 def hear(job: JobContext) -> None:
     """Listen for all jobs, and wake them when the log has grown."""
-    store, head = job.repo.store, -1
-    with store.listen() as ear:
-        while job.goes_on():
-            now = store.read(lambda view: view.head)
-            if now != head:
-                head = now
-                job.ring()
-                job.rest(GATHER_S)
-            job.did()
-            ear.wait(HEAD_EVERY_S)
+    store, head, look_at_s, is_rung = job.repo.store, -1, 0.0, True
+    try:
+        with store.listen() as ear:
+            while job.goes_on():
+                if is_rung or time.monotonic() >= look_at_s:
+                    look_at_s = time.monotonic() + HEAD_EVERY_S
+                    now = store.read(lambda view: view.head)
+                    if now != head:
+                        head = now
+                        job.ring()
+                        job.rest(GATHER_S)
+                job.did()
+                is_rung = ear.wait(LISTEN_S)
+    finally:
+        job.ring()  # if the store is out of reach, the others find out, too
 
 
 # -- files for agents ---------------------------------------------------------------------------
@@ -74,7 +83,7 @@ def keep_files(job: JobContext) -> None:
         if now_s - listed_at_s >= TREES_EVERY_S:
             trees, listed_at_s = live_trees(repo), now_s
         # Read before publishing, so that a change in between shows the next time.
-        now = (repo.store.read(lambda view: view.head), look_of(trees))
+        now = (job.rings, look_of(trees))
         if now != seen or now_s - published_at_s > REFRESH_S:
             done = publish_noted(repo)
             if done is not None:
@@ -90,14 +99,15 @@ def keep_files(job: JobContext) -> None:
 
 
 def save_work(job: JobContext) -> None:
-    saver = saver_in(job.repo)
-    chosen_at_s, rings, looked = float("-inf"), -1, 0
+    saver, supervision = saver_in(job.repo), supervision_of(job.repo)
+    chosen_at_s, state, looked = float("-inf"), (-1, False), 0
     try:
         while job.goes_on():
             # Agents come and go with an event; a supervisor may die without one.
-            is_new = job.rings != rings
-            if time.monotonic() - chosen_at_s >= (TREES_AT_MOST_EVERY_S if is_new else TREES_EVERY_S):
-                rings, chosen_at_s = job.rings, time.monotonic()
+            now = (job.rings, supervision.is_running())
+            usual_s = TREES_EVERY_S if saver.places or now[1] else TREES_IDLE_EVERY_S
+            if time.monotonic() - chosen_at_s >= (TREES_AT_MOST_EVERY_S if now != state else usual_s):
+                state, chosen_at_s = now, time.monotonic()
                 saver.choose()
             for trouble in saver.step():
                 job.failed(trouble)
@@ -120,8 +130,9 @@ def end_lapses(job: JobContext) -> None:
         job.did(f"{lapse.ended} ended" if lapse.ended else "")
         rest_s = max(LEASES_EVERY_S, (time.monotonic() - began_s) / LEASES_SHARE)
         job.rest(rest_s)
-        next_s = lapse.next_ms / 1_000 + 0.001 if lapse.next_ms >= 0 else DEATHS_EVERY_S
-        job.wait(min(next_s, DEATHS_EVERY_S) - rest_s)
+        longest_s = DEATHS_EVERY_S if lapse.can_die else IDLE_EVERY_S
+        next_s = lapse.next_ms / 1_000 + 0.001 if lapse.next_ms >= 0 else longest_s
+        job.wait(min(next_s, longest_s) - rest_s)
 
 
 # -- the queue ----------------------------------------------------------------------------------
@@ -130,18 +141,26 @@ def end_lapses(job: JobContext) -> None:
 def run_queue(job: JobContext) -> None:
     """Like `queue run`, but hold the queue only while something can be done, so that others can run it
     meanwhile."""
-    seen, again_at_s, retry_s = -1, 0.0, FIRST_RETRY_S
+    seen, rings, again_at_s, retry_s = -1, -1, 0.0, FIRST_RETRY_S
     while job.goes_on():
+        is_due = time.monotonic() >= again_at_s
+        if job.rings == rings and not is_due:
+            job.wait(TURN_EVERY_S)
+            continue
+        rings = job.rings
         head, has_work = job.repo.store.read(_has_work)
         is_new = head != seen
-        if not has_work or not (is_new or time.monotonic() >= again_at_s):
-            job.wait(TURN_EVERY_S)
+        if not has_work:
+            again_at_s = float("inf")  # until the bell rings
+            continue
+        if not is_new and not is_due:
             continue
         if is_new and supervision_of(job.repo).is_running():
             job.rest(YIELD_S)
             has_work = job.repo.store.read(_has_work)[1]
         found = _run_once(job) if has_work else head
         if found < 0:
+            again_at_s = 0.0
             job.rest(TURN_EVERY_S)
             continue
         retry_s = FIRST_RETRY_S if is_new else min(LONGEST_RETRY_S, retry_s * 2)

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lineclear.app.agents.dead_agents import dead_agents, free_agent, is_unstarted
-from lineclear.app.runs.records import live_runs
+from lineclear.app.runs.records import LIVE, live_runs
 from lineclear.app.tasks import is_gone
 from lineclear.core.claims.leases import end_lapsed as end_lapsed_claims
-from lineclear.core.log.tables import CLAIM, TASK
+from lineclear.core.log.queries import by_index
+from lineclear.core.log.tables import AGENT, CLAIM, RUN, TASK
 from lineclear.core.tasks.states import TAKEN
 from lineclear.core.tasks.states import end_lapsed as end_lapsed_tasks
 
@@ -25,10 +26,11 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Lapse:
     """`ended`: how many leases were ended. `next_ms`: the time until the next one runs out, -1 if none
-    will."""
+    will. `can_die`: a process holds something, and may die without an event."""
 
     ended: int
     next_ms: int
+    can_die: bool
 
 
 def end_leases(store: Store, liveness: Liveness, caller: Caller) -> Lapse:
@@ -39,8 +41,20 @@ def end_leases(store: Store, liveness: Liveness, caller: Caller) -> Lapse:
         drafts = [tx.append(draft) for draft in _lapsed(tx, liveness)[0]]
         return len(drafts) + sum(map(len, freed))
 
-    dead, (drafts, next_ms) = store.read(lambda view: (_dead(view, liveness), _lapsed(view, liveness)))
-    return Lapse(store.transact(caller, work) if dead or drafts else 0, next_ms)
+    def look(view: View) -> tuple[bool, int, bool]:
+        view.prefetch(
+            by_index(AGENT, "key"),
+            by_index(CLAIM, "key"),
+            by_index(TASK, "ready", TAKEN),
+            *[by_index(RUN, "state", state) for state in LIVE],
+        )
+        bound = [agent.bond for agent in view.scan(AGENT, "key") if agent.state == "here"]
+        bound += [claim.bond for claim in view.scan(CLAIM, "key")]
+        drafts, next_ms = _lapsed(view, liveness)
+        return bool(drafts or _dead(view, liveness)), next_ms, any(bound)
+
+    is_due, next_ms, can_die = store.read(look)
+    return Lapse(store.transact(caller, work) if is_due else 0, next_ms, can_die)
 
 
 def _dead(view: View, liveness: Liveness) -> list[str]:

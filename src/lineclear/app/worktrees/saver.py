@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from lineclear.app.worktrees.snapshots import work_in
+from lineclear.core.log.queries import any_of, by_key
+from lineclear.core.log.tables import AGENT, WORKTREE
 from lineclear.core.words.refusals import Refusal
 from lineclear.core.worktrees.snapshots import AT_WORK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from lineclear.app.ports import Presence, Store
+    from lineclear.app.ports import Presence, Store, View
     from lineclear.app.worktrees.saved_work import SavedWork
     from lineclear.app.worktrees.snapshots import Work
 
@@ -89,13 +91,16 @@ class Saver:
         presence, silence_ms = self._ports.presence, self._silence_ms
         trees = self._ports.trees()
         left_to_others = self._ports.left_to_others()
-        found = self._ports.store.read(
-            lambda view: [
-                (tree, work_in(view, presence, tree.name, tree.path, silence_ms))
-                for tree in trees
-                if tree.name not in left_to_others
-            ]
-        )
+
+        def look(view: View) -> list[tuple[LiveTree, list[Work]]]:
+            ours = [tree for tree in trees if tree.name not in left_to_others]
+            view.prefetch(
+                *(any_of(AGENT, "tree", tree.name) for tree in ours),
+                *(by_key(WORKTREE, tree.name) for tree in ours),
+            )
+            return [(tree, work_in(view, presence, tree.name, tree.path, silence_ms)) for tree in ours]
+
+        found = self._ports.store.read(look)
         wanted = {tree.name: (tree, works) for tree, works in found if works}
         for name in self._places.keys() - wanted.keys():
             del self._places[name]

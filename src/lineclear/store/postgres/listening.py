@@ -12,9 +12,10 @@ from lineclear.store.postgres.wire import Wire
 if TYPE_CHECKING:
     from lineclear.store.postgres.wire import Command
 
-POLL_S = 0.25
+# Whoever waits with us also looks for itself; this is for a ring that was lost.
+POLL_S = 5.0
 # A dead connection must not delay the waiter.
-_PATIENCE_S = 2.0
+_PATIENCE_S, _AGAIN_S = 2.0, 0.25
 MOST_RINGS_PER_S = 20
 _RINGS_AT_ONCE = 10
 _HEAD = 'SELECT "head" FROM "repo" WHERE "repo" = $1'
@@ -50,7 +51,7 @@ class PostgresListener:
     def __init__(self, url: str, repo: str) -> None:
         self._url, self._repo = url, repo
         self._wire: Wire | None = None
-        self._head = 0
+        self._head, self._look_at_s = 0, 0.0
         self._open()
 
     def __enter__(self) -> PostgresListener:
@@ -71,7 +72,7 @@ class PostgresListener:
                     return True
             except FAILURES:
                 self.__exit__()
-                sleep(min(left_s, POLL_S))
+                sleep(min(left_s, _AGAIN_S))
                 return False
             if monotonic() >= deadline:
                 return False
@@ -80,7 +81,9 @@ class PostgresListener:
         if self._wire is None:
             self._open()
             return True  # we may have missed something in between
-        return self._wire.wait_for_notification(timeout_s) or self._has_moved(self._wire)
+        if self._wire.wait_for_notification(timeout_s):
+            return True
+        return monotonic() >= self._look_at_s and self._has_moved(self._wire)
 
     def _open(self) -> None:
         self._wire = Wire(self._url, _PATIENCE_S)
@@ -88,6 +91,6 @@ class PostgresListener:
         self._has_moved(self._wire)
 
     def _has_moved(self, wire: Wire) -> bool:
-        before = self._head
+        before, self._look_at_s = self._head, monotonic() + POLL_S
         self._head = int(wire.ask((_HEAD, (self._repo,)))[0].get_value(0, 0) or b"0")
         return self._head != before
