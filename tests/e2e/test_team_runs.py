@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -75,6 +76,29 @@ def test_finished_work_lands_from_any_machine_that_can_fetch_it_and_else_says_wh
     left.clone.git("push", "-q", "origin", error["branch"])
     right.line.ok("land", "--task", "T-1")
     assert "one" in team.on_main()
+    team.is_sound()
+
+
+def test_run_reports_what_another_machine_landed(team: Team, tmp_path: Path) -> None:
+    left, right = team.left, team.right
+    for number in (1, 2):
+        left.line.ok("task", "add", f"Part {number}")
+    right.line.start("queue", "run")  # from now on, everything lands there
+    until(lambda: "queue:main" in left.line.ok("log", "--kind", "ClaimGranted").out)
+    words = f'[ "$LINECLEAR_TASK" = T-1 ] || {{ {pausing("two", tmp_path)}; }}; {writes("$LINECLEAR_TASK")}'
+    running = left.line.start("run", "-n", "1", "--json", "--", "sh", "-c", words)
+    until_there(tmp_path / "two")
+    until(lambda: left.line.json("task", "show", "T-1")["state"] == "merged")
+    let_go("two", tmp_path)
+    assert running.wait() == 0
+    facts = json.loads(running.rest()[0])["data"]
+    first, second = facts["runs"]
+    assert (first["task"], first["result"]) == ("T-1", "landed")
+    assert "T-1" in facts["landed"]
+    # One moment for the whole report: what has landed does not wait.
+    assert (second["result"] == "landed") == (facts["blocked"] == []), facts
+    [landed, *_] = left.line.json("log", "--kind", "CandidateLanded")["events"]
+    assert landed["subject"] == "Q-1"
     team.is_sound()
 
 

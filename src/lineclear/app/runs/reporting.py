@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lineclear.app.queue.candidates import why_waiting
 from lineclear.app.runs.workers import LANDED, NEEDS_YOU, LandingResult
 from lineclear.core.log.tables import CANDIDATE, RUN, TASK
 from lineclear.core.queue.candidates import HELD, WAITING
@@ -38,7 +39,7 @@ def report(view: View, supervisor: Supervisor) -> dict[str, Any]:
         "runs_without_cost": sum(run.cost_micros < 0 for run in used),
         "landed_before": supervisor.landed_before,
         "ended": sum(task.state in ENDED for task in view.scan(TASK, "key")),
-        "blocked": supervisor.blocked,
+        "blocked": supervisor.blocked + ([] if supervisor.is_stopping else why_waiting(view)),
         "broken": supervisor.broken,
         "is_interrupted": supervisor.is_stopping,
     }

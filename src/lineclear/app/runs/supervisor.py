@@ -190,9 +190,7 @@ class Supervisor:
             return False
         self._name_stranded()
         only = self._rules.only
-        self.blocked = self._store.read(
-            lambda view: [*why_blocked(view, self.slots, only), *queue.why_waiting(view)]
-        )
+        self.blocked = self._store.read(lambda view: why_blocked(view, self.slots, only))
         return True
 
     def _plan(self, free: list[WorkerSlot]) -> StartPlan:
