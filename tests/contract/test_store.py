@@ -274,6 +274,28 @@ def test_a_transaction_sees_what_it_has_put_and_deleted(store: Store) -> None:
     assert picked == ["b", "c"]
 
 
+def test_a_count_is_what_a_scan_would_find(store: Store) -> None:
+    def work(tx: Tx) -> None:
+        tx.put(TASK, task(1, "open"))
+        tx.put(TASK, task(2, "blocked", unmet=1))
+        tx.put(TASK, task(3, "taken", state="taken"))
+
+    def counts(view: View) -> list[int]:
+        return [view.count(TASK, "ready", prefix) for prefix in ((), ("open",), ("open", 0), ("gone",))]
+
+    def change(tx: Tx) -> list[int]:
+        before = counts(tx)
+        tx.delete(TASK, (1,))
+        tx.put(TASK, task(3, "given back"))
+        tx.put(TASK, task(4, "new", unmet=2))
+        return [*before, *counts(tx)]
+
+    store.transact(ANN, work)
+    assert store.read(counts) == [3, 2, 1, 0]
+    assert store.transact(ANN, change) == [3, 2, 1, 0, 3, 3, 1, 0]
+    assert store.read(counts) == [3, 3, 1, 0]
+
+
 def test_own_deletions_do_not_shorten_a_limited_scan(store: Store) -> None:
     put_values(store, ["a", "b", "c", "d", "e"])
 

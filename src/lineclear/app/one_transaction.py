@@ -58,6 +58,7 @@ class ReadOnly:
         get: Any
         pick: Any
         scan: Any
+        count: Any
         sift: Any
         search_tasks: Any
         prefetch: Any

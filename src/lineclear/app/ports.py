@@ -42,6 +42,9 @@ if TYPE_CHECKING:
             """Rows in index order whose first columns equal `prefix` and whose next column lies
             strictly between `low` and `high` (either may be missing); at most `limit` if not 0."""
 
+        def count(self, table: Table[Any], index: str, prefix: Key = (), /) -> int:
+            """How many rows `scan` would find, without fetching them."""
+
         def sift(
             self,
             table: Table[R],

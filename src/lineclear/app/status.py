@@ -17,7 +17,7 @@ from lineclear.core.claims.leases import is_over
 from lineclear.core.claims.resources import overlaps, resource_of
 from lineclear.core.claims.strategies import rules_inside, strategy_for
 from lineclear.core.instants import show_wall
-from lineclear.core.log.queries import any_of, by_index, by_key
+from lineclear.core.log.queries import any_of, by_index, by_key, how_many
 from lineclear.core.log.tables import (
     AGENT,
     CANDIDATE,
@@ -70,10 +70,10 @@ def status(
         "claims_hidden": max(0, len(claims) - MOST_CLAIMS),
         "waits": [show_wait(wait) for wait in waits],
         "tasks": {
-            "ready": len(view.scan(TASK, "ready", (OPEN, 0))),
-            "open": len(view.scan(TASK, "ready", (OPEN,))),
+            "ready": view.count(TASK, "ready", (OPEN, 0)),
+            "open": view.count(TASK, "ready", (OPEN,)),
             "taken": [show_brief(task) for task in taken],
-            "handed_over": len(view.scan(TASK, "ready", (HANDED_OVER,))),
+            "handed_over": view.count(TASK, "ready", (HANDED_OVER,)),
         },
         "queue": {"state": queue, "by": queue_by, "why": queue_why, **counts(view)},
         "unread": len(news["messages"]) + news["more"],
@@ -83,8 +83,8 @@ def status(
 def _near_status(me: str) -> list[Question]:
     return [
         *(by_index(table, "key") for table in (CLAIM, WAIT, AGENT)),
-        *(by_index(TASK, "ready", state) for state in (TAKEN, OPEN, FAILED, HANDED_OVER)),
-        by_index(TASK, "ready", OPEN, 0),
+        *(by_index(TASK, "ready", state) for state in (TAKEN, FAILED, HANDED_OVER)),
+        *(how_many(TASK, "ready", *prefix) for prefix in ((OPEN,), (OPEN, 0), (HANDED_OVER,))),
         *(by_index(RUN, "state", state) for state in LIVE_RUNS),
         any_of(CANDIDATE, "state", *LIVE),
         by_key(MODE, "phase"),

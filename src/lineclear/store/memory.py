@@ -141,7 +141,7 @@ class MemoryStore:
         return []
 
     def info(self) -> dict[str, Any]:
-        return {"kind": self.kind, "events": self._tx.count(LOG), "head": self._tx.head}
+        return {"kind": self.kind, "events": self._tx.count(LOG, "key"), "head": self._tx.head}
 
     def close(self) -> None:
         """Has nothing to close."""

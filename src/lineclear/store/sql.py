@@ -55,6 +55,13 @@ class Statements:
             ("pick", table.name, index, count), lambda: f'{self._select(table)}"{column}" IN ({marks})'
         )
 
+    def count(self, table: Table[Any], index: str, prefix: int) -> str:
+        def build() -> str:
+            equal = self._equal(table.indexes[index][:prefix])
+            return f'SELECT count(*) FROM "{table.name}" WHERE {self._where}{equal}'
+
+        return self._keep(("count", table.name, index, prefix), build)
+
     def entries(self, table: Table[Any], index: str, count: int) -> str:
         """Selects only index columns and key, which the index itself contains: no row is looked up."""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from json import dumps
 from typing import TYPE_CHECKING
 
+from lineclear.app.log import MOST_SEARCHED, is_cut, order_of, tail
 from lineclear.app.log import audit as run_audit
-from lineclear.app.log import order_of, tail
 from lineclear.app.waiting_for_news import follow
 from lineclear.cli.command import Command, Context
 from lineclear.cli.parser import whole_number
@@ -19,6 +19,8 @@ from lineclear.core.words.row import FINDINGS
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
+
+    from lineclear.app.ports import View
 
 MOST_POSITION = 10**18 - 1
 NEWEST, SINCE = 50, 1_000
@@ -65,7 +67,11 @@ def log(context: Context, args: Namespace) -> None:
     if args.before:
         _compare(context, *args.before)
         return
-    events, head = _first(context, args)
+    events, head, is_partial = _first(context, args)
+    if is_partial:
+        context.out.warn(
+            f"only the newest {MOST_SEARCHED:,} events were searched; `--since 0` begins with the first event"
+        )
     if args.follow:
         _follow(context, args, events, head)
         return
@@ -75,24 +81,22 @@ def log(context: Context, args: Namespace) -> None:
     context.delivered(head)
 
 
-def _first(context: Context, args: Namespace) -> tuple[list[dict[str, Any]], int]:
+def _first(context: Context, args: Namespace) -> tuple[list[dict[str, Any]], int, bool]:
+    """(the events, the head of the log, whether older events were not searched)."""
     after, age_ms = args.since
     is_since = after is not None or age_ms > 0
     limit = args.limit or (SINCE if is_since else NEWEST)
-    return context.store.read(
-        lambda view: (
-            tail(
-                view,
-                after=after,
-                since_ns=view.now.wall_ns - age_ms * 1_000_000 if age_ms else 0,
-                agent=args.agent,
-                kind=args.kind,
-                subject=args.subject,
-                limit=limit,
-            ),
-            view.head,
-        )
-    )
+    is_search = bool(args.kind or args.agent) and not (is_since or args.subject)
+
+    def look(view: View) -> tuple[list[dict[str, Any]], int, bool]:
+        since_ns = view.now.wall_ns - age_ms * 1_000_000 if age_ms else 0
+        events = tail(
+            view, after=after, since_ns=since_ns, agent=args.agent, kind=args.kind, subject=args.subject,
+            limit=limit,
+        )  # fmt: skip
+        return events, view.head, is_search and is_cut(view, len(events), limit)
+
+    return context.store.read(look)
 
 
 def _follow(context: Context, args: Namespace, events: list[dict[str, Any]], head: int) -> None:

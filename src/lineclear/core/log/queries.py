@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     Key = tuple[int | str, ...]
 
-GET, PICK, SCAN, SEARCH = "get", "pick", "scan", "search"
+GET, PICK, SCAN, COUNT, SEARCH = "get", "pick", "scan", "count", "search"
 
 
 class Question:
     """One query. GET: `prefix` is the key. PICK: `prefix` has the values of the index's first column, at
-    least one. SCAN: as in the port. SEARCH: `prefix` is a query for tasks, and the answers are ids."""
+    least one. SCAN and COUNT: as in the port. SEARCH: `prefix` is a query for tasks; the answers are ids."""
 
     __slots__ = ("high", "identity", "index", "kind", "limit", "low", "prefix", "reverse", "table")
 
@@ -81,6 +81,10 @@ def by_index(
     reverse: bool = False,
 ) -> Question:
     return Question(SCAN, table, index, prefix, low=low, high=high, limit=limit, reverse=reverse)
+
+
+def how_many(table: Table[Any], index: str, *prefix: int | str) -> Question:
+    return Question(COUNT, table, index, prefix)
 
 
 def around(

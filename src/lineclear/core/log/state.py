@@ -127,8 +127,9 @@ class FoldedState:
         found = self.pick(table, index, values) + self.scan(table, index, low=low, high=high)
         return [row for row in found if keep(entry_of(row))]
 
-    def count(self, table: Table[Any]) -> int:
-        return len(self._rows(table).by_key)
+    def count(self, table: Table[Any], index: str, prefix: Key = (), /) -> int:
+        entries = self._entries(table, index)
+        return bisect_right(entries, (*prefix, _TOP)) - bisect_left(entries, prefix)
 
     def all_rows(self, table: Table[R]) -> Iterable[R]:
         return self._rows(table).by_key.values()

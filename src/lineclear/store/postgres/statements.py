@@ -9,7 +9,7 @@ from itertools import count
 from json import JSONEncoder
 from typing import TYPE_CHECKING
 
-from lineclear.core.log.queries import GET, PICK, SEARCH, Question
+from lineclear.core.log.queries import COUNT, GET, PICK, SEARCH, Question
 from lineclear.core.log.tables import ALL, LOG, TASK
 from lineclear.store.sql import Statements, scan_values, search_words
 
@@ -51,7 +51,7 @@ def command_of(question: Question, repo: str) -> Command:
 
 def rows_of(question: Question, result: PGresult) -> list[Any]:
     found = _rows(result)
-    if question.kind == SEARCH:
+    if question.kind in (SEARCH, COUNT):
         return [number for (number,) in found]
     row: Any = question.table.row
     rows = [row(*columns) for columns in found]
@@ -64,6 +64,8 @@ def _select(question: Question) -> str:
         return _SEARCH
     if question.kind == GET:
         return _sql.get(table)
+    if question.kind == COUNT:
+        return _sql.count(table, index, len(question.prefix))
     if question.kind == PICK:
         # One statement for any number of values: otherwise each number would need its own prepared one.
         return _sql.pick(table, index, 1).replace("IN (%s)", "= ANY (%s)")

@@ -110,6 +110,11 @@ class PostgresTx(PostgresView):
             found = self._with_own(question, found)
         return found[:limit] if limit else found
 
+    def count(self, table: Table[Any], index: str, prefix: Key = (), /) -> int:
+        if table.name in self._written:
+            return len(self.scan(table, index, prefix))
+        return super().count(table, index, prefix)
+
     def search_tasks(self, text: str, limit: int, /) -> list[int]:
         found = super().search_tasks(text, limit)
         words = set(text.lower().split())

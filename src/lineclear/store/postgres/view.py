@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.core.instants import Instant
 from lineclear.core.log.epochs import clock_of, last_boot
-from lineclear.core.log.queries import GET, PICK, SCAN, SEARCH, Question, around
+from lineclear.core.log.queries import COUNT, GET, PICK, SCAN, SEARCH, Question, around
 from lineclear.core.log.tables import LOG
 from lineclear.core.words.refusals import refuse
 from lineclear.store.postgres.statements import (
@@ -84,6 +84,10 @@ class PostgresView:
             Question(SCAN, table, index, prefix, low=low, high=high, limit=limit, reverse=reverse)
         )
 
+    def count(self, table: Table[Any], index: str, prefix: Key = (), /) -> int:
+        number: int = self._ask(Question(COUNT, table, index, prefix))[0]
+        return number
+
     def sift(
         self,
         table: Table[R],
@@ -114,7 +118,7 @@ class PostgresView:
         results = self._begin(commands) if is_first else self._session.ask(*commands)
         for question, result in zip(missing, results, strict=True):
             answer = self._answers[question.identity] = rows_of(question, result)
-            if question.table is not LOG and question.kind != SEARCH:
+            if question.table is not LOG and question.kind not in (SEARCH, COUNT):
                 key_of = question.table.key_of
                 self._rows.update(((question.table.name, key_of(row)), row) for row in answer)
         if is_first and self._session.epoch != self.now.boot:

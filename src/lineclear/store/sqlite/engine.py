@@ -90,6 +90,10 @@ class SqliteView:
         row = table.row
         return [row(*found) for found in self._db.execute(text, scan_values(prefix, low, high, limit))]
 
+    def count(self, table: Table[Any], index: str, prefix: Key = (), /) -> int:
+        found: int = self._db.execute(_sql.count(table, index, len(prefix)), prefix).get
+        return found
+
     def sift(
         self,
         table: Table[R],

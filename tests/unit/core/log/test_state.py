@@ -115,7 +115,7 @@ def test_the_newest_row_of_a_key_is_the_row(steps: list[Any]) -> None:
     state = FoldedState()
     naive = apply(steps, state)
     assert {CELL.key_of(row): row for row in state.all_rows(CELL)} == naive
-    assert state.count(CELL) == len(naive)
+    assert state.count(CELL, "key") == len(naive)
     for key in naive:
         assert state.get(CELL, key) is naive[key]
     assert state.get(CELL, ("nowhere", 99)) is None
@@ -125,7 +125,7 @@ def test_tables_do_not_see_each_other() -> None:
     state = FoldedState()
     state.put(CELL, Cell("a", 1, "red", 2))
     assert state.scan(CLAIM, "key") == []
-    assert state.count(TASK) == 0
+    assert state.count(TASK, "key") == 0
 
 
 def test_a_changed_row_is_a_new_one() -> None:
