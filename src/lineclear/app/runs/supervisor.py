@@ -12,7 +12,6 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from lineclear.app.messages import mark_read
-from lineclear.app.queue import candidates as queue
 from lineclear.app.runs import records, run_news
 from lineclear.app.runs.choosing import choose, why_blocked
 from lineclear.app.runs.following import follow

@@ -31,8 +31,7 @@ def test_a_candidate_is_reported_as_it_is_now(is_landed: bool, result: str, bloc
     ]  # fmt: skip
     if is_landed:
         drafts.append(Draft("CandidateLanded", "Q-1", id=1, commit="c", how="merge"))
-    for draft in drafts:
-        store.transact(WORKER, lambda tx, draft=draft: tx.append(draft))
+    store.transact(WORKER, lambda tx: [tx.append(draft) for draft in drafts])
     known = LandingResult(HANDED_OVER, "it waits as Q-1", candidate=1)  # as the supervisor last heard
     supervisor: Any = SimpleNamespace(
         outcomes=[Outcome(7, "worker-1", 1, "done", "", known)], landed_before=[], blocked=[], broken=[],
