@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -55,6 +55,18 @@ def rules() -> Iterator[MergeProcesses]:
     made = MergeProcesses()
     yield made
     made.close()
+
+
+@pytest.fixture
+def run_everywhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Sequence[str]], None]]:
+    """Makes this command the child of the whole process."""
+
+    def use(command: Sequence[str]) -> None:
+        monkeypatch.setattr(merge_processes.MERGE_PROCESSES, "command", command)
+        merge_processes.MERGE_PROCESSES.close()
+
+    yield use
+    merge_processes.MERGE_PROCESSES.close()
 
 
 def test_answers_are_those_of_the_rules_themselves_and_in_order(rules: MergeProcesses) -> None:
@@ -124,11 +136,9 @@ def test_a_child_that_cannot_start_is_an_error_and_not_a_conflict() -> None:
 
 
 def test_a_bad_branch_is_sent_back_and_the_others_land(
-    repo: TemporaryRepo, monkeypatch: pytest.MonkeyPatch
+    repo: TemporaryRepo, run_everywhere: Callable[[Sequence[str]], None]
 ) -> None:
-    rules = faulty("os.kill(os.getpid(), signal.SIGSEGV)")
-    monkeypatch.setattr(merge_processes.MERGE_PROCESSES, "command", rules.command)
-    merge_processes.MERGE_PROCESSES.close()
+    run_everywhere(faulty("os.kill(os.getpid(), signal.SIGSEGV)").command)
     repo.commit("Base", {"bad.json": '{"a": 1}\n', "good.txt": "1\n"})
     with open_team(repo) as team:
         team.work("bad", {"bad.json": '{"a": 3}\n'})
@@ -141,15 +151,12 @@ def test_a_bad_branch_is_sent_back_and_the_others_land(
         assert isinstance(land(team.repo, team.person, branch="good"), Landed)
         sync = sync_in(team.repo, team.person, str(team.tree_of("bad")))
         assert "SIGSEGV" in str(vars(sync.preview()))
-    merge_processes.MERGE_PROCESSES.close()
 
 
 def test_work_beside_a_file_on_which_the_rules_failed_is_synced_and_its_markers_name_the_branches(
-    repo: TemporaryRepo, monkeypatch: pytest.MonkeyPatch
+    repo: TemporaryRepo, run_everywhere: Callable[[Sequence[str]], None]
 ) -> None:
-    rules = faulty("os.kill(os.getpid(), signal.SIGSEGV)")
-    monkeypatch.setattr(merge_processes.MERGE_PROCESSES, "command", rules.command)
-    merge_processes.MERGE_PROCESSES.close()
+    run_everywhere(faulty("os.kill(os.getpid(), signal.SIGSEGV)").command)
     repo.commit("Base", {"bad.json": '{"a": 1}\n', "good.json": '{"a": 1,\n "b": 1}\n'})
     with open_team(repo) as team:
         team.work("ada", {"bad.json": '{"a": 3}\n', "good.json": '{"a": 1,\n "b": 2}\n'})
@@ -165,11 +172,10 @@ def test_work_beside_a_file_on_which_the_rules_failed_is_synced_and_its_markers_
     tree = GitMerging(str(repo.path)).merge_tree("main~1", "main", "ada")["tree"]
     kept = '<<<<<<< main\n{"a": 2}\n=======\n{"a": 3}\n>>>>>>> ada\n'
     assert repo.git("show", f"{tree}:bad.json") + "\n" == kept
-    merge_processes.MERGE_PROCESSES.close()
 
 
 def test_a_crash_while_names_or_numbers_are_read_concerns_only_the_branch_that_brought_the_text(
-    repo: TemporaryRepo, monkeypatch: pytest.MonkeyPatch
+    repo: TemporaryRepo, run_everywhere: Callable[[Sequence[str]], None]
 ) -> None:
     program = (
         "import os, sys\nfrom lineclear.host import merge_child\nfrom lineclear.merge import rule_jobs\n"
@@ -178,8 +184,7 @@ def test_a_crash_while_names_or_numbers_are_read_concerns_only_the_branch_that_b
         "rule_jobs._KINDS |= {'names': fault, 'renumber': lambda *_: os.abort()}\n"
         "sys.exit(merge_child.main())\n"
     )
-    monkeypatch.setattr(merge_processes.MERGE_PROCESSES, "command", (sys.executable, "-P", "-c", program))
-    merge_processes.MERGE_PROCESSES.close()
+    run_everywhere((sys.executable, "-P", "-c", program))
     crash = "the merge rules crashed on this file (SIGABRT)"
     with open_team(repo) as team:
         team.work("style", {"a.css": ".bad { x }\n"})
@@ -195,7 +200,6 @@ def test_a_crash_while_names_or_numbers_are_read_concerns_only_the_branch_that_b
         repo.commit("Main has it", {"a.css": ".bad { x }\n"})
         team.work("later", {"c.css": ".later { x }\n"})
         assert isinstance(land(team.repo, team.person, branch="later"), Landed)
-    merge_processes.MERGE_PROCESSES.close()
 
 
 def test_the_merge_driver_leaves_gits_own_conflict(tmp_path: Path) -> None:
