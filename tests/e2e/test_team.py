@@ -324,6 +324,40 @@ def test_a_network_that_swallows_everything_holds_an_agent_up_once_and_briefly(t
     assert left.hook(tree / "a.py")[1].startswith(BACK)
 
 
+# -- leaving --------------------------------------------------------------------------------------
+
+
+def test_uninstall_takes_one_clone_out_and_says_what_stays_in_the_shared_store(team: Team) -> None:
+    left, right = team.left, team.right
+    trees = {}
+    for machine, name in ((left, "ada"), (right, "ben")):
+        trees[name] = Path(machine.line.json("worktree", "add", name, "--agent", name)["path"])
+        (trees[name] / "new.txt").write_text(name)
+        machine.line.ok("claim", f"{name}.py", "--as", name)
+        machine.line.ok("task", "add", f"Part of {name}")
+        machine.line.ok("task", "next", "--as", name)
+    here = right.clone.git("for-each-ref"), right.line.ok("worktree", "list").out.count("ben")
+    stays = (
+        "the team's PostgreSQL store: its tasks, messages and log belong to all clones; agents of this clone "
+    )
+    stays += "hold file:ada.py, T-1 until their leases end"
+    assert f"would keep {stays}" in left.line.ok("uninstall").out
+    assert f"kept {stays}" in left.line.ok("uninstall", "--yes").out
+    assert not left.state.exists()
+    assert left.clone.git("show", "kept/ada:new.txt") == "ada"
+    # The other clone has all that it had, and the log says what happened.
+    assert (trees["ada"].exists(), (trees["ben"] / "new.txt").read_text()) == (False, "ben")
+    assert (right.clone.git("for-each-ref"), right.line.ok("worktree", "list").out.count("ben")) == here
+    facts = right.line.json("status")
+    assert [claim["resource"] for claim in facts["claims"]] == ["file:ada.py", "file:ben.py"]
+    assert len(facts["tasks"]["taken"]) == 2
+    right.line.ok("release", "ben.py", "--as", "ben")
+    team.is_sound()
+    # And the clone can come back.
+    left.line.ok("init", "--store", left.network.url)
+    assert len(left.line.json("status")["tasks"]["taken"]) == 2
+
+
 # -- back -----------------------------------------------------------------------------------------
 
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from lineclear.app.setup.clone import SetupClone
 
 
+TEAM_STORE = "the team's PostgreSQL store"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRepo:
     """A repository that gets a store. `root`: its main worktree; `directory`: ours in its git directory;
@@ -74,5 +77,5 @@ def plan_uninstall(
 ) -> dict[str, list[str]]:
     """What lineclear put into this clone. The plan names what the team shares, and keeps it."""
     kept = [f"{team_file} (yours)"] if clone.files.read(team_file) is not None else []
-    kept += ["the team's PostgreSQL store"] if is_team else []
+    kept += [TEAM_STORE] if is_team else []
     return {"paths": [clone.state] if has_directory else [], "kept": kept, "clients": clone.installed()}

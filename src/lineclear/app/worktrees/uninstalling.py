@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lineclear.core.log.tables import TASK, WORKTREE
-from lineclear.core.tasks.states import FINISHED
+from lineclear.core.claims.leases import is_over
+from lineclear.core.log.tables import AGENT, CLAIM, TASK, WORKTREE
+from lineclear.core.tasks.states import FINISHED, TAKEN, show_id
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.core.worktrees import uninstall as rules
 from lineclear.core.worktrees.rules import OURS
@@ -48,6 +49,21 @@ class Uninstalling:
     def plan(self) -> list[LeavingStep]:
         """Changes nothing."""
         return rules.make_plan(_Facts(self).gather())
+
+    def held(self) -> list[str]:
+        """The claims and tasks of this clone's agents, which a shared store keeps until their leases end."""
+        scope = self.worktrees.scope
+
+        def look(view: View) -> list[str]:
+            claims = [claim for claim in view.scan(CLAIM, "key") if claim.tree.startswith(scope)]
+            agents = {agent.name for agent in view.scan(AGENT, "key") if agent.tree.startswith(scope)}
+            tasks = [task for task in view.scan(TASK, "ready", (TAKEN,)) if task.agent in agents]
+            return [
+                *(claim.resource for claim in claims if not is_over(claim.until_ns, view.now)),
+                *(show_id(task.id) for task in tasks if not is_over(task.until_ns, view.now)),
+            ]
+
+        return self.store.read(look)
 
     def apply(self, caller: Caller) -> list[LeavingStep]:
         """Plan again and carry it out. Returns what was done."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.setup import applying
 from lineclear.app.setup.planning import MERGE_DRIVER, plan_remove
+from lineclear.app.setup.starting import TEAM_STORE
 from lineclear.cli.command import Command
 from lineclear.core.words.refusals import refuse
 from lineclear.core.worktrees.uninstall import (
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 _END_WITHIN_S, _LOOK_EVERY_S = 15.0, 0.05
 # What a step's name is, where it is not a path or a ref.
 _CALLED = {WORKTREE: "the worktree ", CHECK_TREE: "the check tree ", BRANCH: "the branch "}
+_MOST_NAMED = 5
 _FILE, _CLIENT, _BLOCK, _SERVICE, _OTHER = "file", "client", "block", "service", "other"
 
 
@@ -116,10 +118,20 @@ def _make_plan(context: Context) -> _Plan:
     ]
     steps += [LeavingStep(do=REMOVE, kind=_SERVICE, name=service)] if service else []
     steps += [LeavingStep(do=REMOVE, kind=_FILE, name=path) for path in shared["paths"]]
-    steps += [LeavingStep(do=KEEP, kind=_OTHER, name=name) for name in shared["kept"]]
+    for name in shared["kept"]:
+        why = _what_stays(story.held()) if name == TEAM_STORE else ""
+        steps.append(LeavingStep(do=KEEP, kind=_OTHER, name=name, why=why))
     return _Plan(
         story=story, clone=clone, service=service, blocks=blocks, shared=shared, steps=in_order(steps)
     )
+
+
+def _what_stays(held: list[str]) -> str:
+    words = "its tasks, messages and log belong to all clones"
+    if held:
+        more = f" and {len(held) - _MOST_NAMED} more" if len(held) > _MOST_NAMED else ""
+        words += f"; agents of this clone hold {', '.join(held[:_MOST_NAMED])}{more} until their leases end"
+    return words
 
 
 def _client_steps(clone: SetupClone) -> list[LeavingStep]:
