@@ -383,8 +383,19 @@ _OPENCODE: dict[str, tuple[str, _Arguments]] = {
     "shell": ("bash", lambda given: {"command": given["command"], "description": "as it says"}),
     "mcp": ("{server}_{tool}", lambda given: json.loads(given["arguments"])),
 }
-# By the tool that runs commands, which tells them apart.
+_COPILOT: dict[str, tuple[str, _Arguments]] = {
+    "read": ("view", lambda given: {"path": given["path"]}),
+    "write": ("create", lambda given: {"path": given["path"], "file_text": given["text"]}),
+    "edit": (
+        "edit",
+        lambda given: {"path": given["path"], "old_str": given["old"], "new_str": given["new"]},
+    ),
+    "shell": ("bash", lambda given: {"command": given["command"], "description": "as it says"}),
+    "mcp": ("{server}-{tool}", lambda given: json.loads(given["arguments"])),
+}
+# By the tool that runs commands, which tells them apart; Copilot's is named as opencode's.
 _TOOLS_OF = {
+    "read_bash": _COPILOT,
     "run_shell_command": _QWEN,
     "bash": _OPENCODE,
     "Execute": _DROID,

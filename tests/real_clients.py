@@ -172,6 +172,15 @@ def _qwen(url: str, home: Path) -> dict[str, str]:
     }
 
 
+def _copilot(url: str, home: Path) -> dict[str, str]:
+    return {
+        "COPILOT_OFFLINE": "true",
+        "COPILOT_PROVIDER_BASE_URL": f"{url}/v1",
+        "COPILOT_PROVIDER_API_KEY": KEY,
+        "COPILOT_MODEL": "m1",
+    }
+
+
 def _opencode(url: str, home: Path) -> dict[str, str]:
     options = {"baseURL": f"{url}/v1", "apiKey": KEY}
     provider = {"npm": "@ai-sdk/openai-compatible", "name": "scripted", "options": options}
@@ -192,6 +201,7 @@ _POINTERS = {
     "goose": _goose,
     "qwen": _qwen,
     "opencode": _opencode,
+    "copilot": _copilot,
 }
 
 

@@ -40,6 +40,7 @@ WORDS = {
     "goose": ["run", "--no-session", "--with-builtin", "developer", "-t", "go"],
     "qwen": ["-p", "go", "--yolo", "--auth-type", "openai", "--output-format", "stream-json"],
     "opencode": ["run", "--model", "scripted/m1", "--format", "json", "go"],
+    "copilot": ["-p", "go", "--allow-all-tools", "--allow-all-paths", "--output-format", "json", "--no-color"],
     "grok": ["--always-approve", "-m", "m1", "-p", "go", "--output-format", "streaming-json"],
 }
 # Where a project's hooks are, and in which unit a timeout is written.
@@ -48,7 +49,7 @@ PLACES = {
     "codex": (".codex/hooks.json", 20),
     "gemini": (".gemini/settings.json", 20_000),
 }
-PATIENCE_S = 90
+PATIENCE_S = 240
 
 
 class Office:
@@ -164,36 +165,39 @@ _NOWHERE = "http://model.invalid/nobody"
 
 
 class Studio(Office):
-    """A repository into which `lineclear setup` has put the hooks of one client, as a person does it. Each
+    """A repository into which `lineclear setup` has put the hooks of some clients, as a person does it. Each
     agent gets a copy of that person's home."""
 
-    def __init__(self, repo: TemporaryRepo, directory: Path, client: str) -> None:
-        self.name, self.sam = client, directory / "homes" / "sam"
+    def __init__(self, repo: TemporaryRepo, directory: Path, *clients: str) -> None:
+        self.name, self.clients, self.sam = clients[0], clients, directory / "homes" / "sam"
         super().__init__(repo, directory)
 
     def _install(self) -> None:
-        self._found = self._point(self.sam)
-        programs = os.pathsep.join([str(Path(self._found.argv[0]).parent), self._found.env["PATH"]])
-        self.line = CommandLine(
-            self.repo.path, self.line.environment | {"HOME": str(self.sam), "PATH": programs}
-        )
-        self.line.ok("setup", self.name)
+        self._found = {name: self._point(name) for name in self.clients}
+        programs = [str(Path(found.argv[0]).parent) for found in self._found.values()]
+        path = os.pathsep.join([*dict.fromkeys(programs), self._found[self.name].env["PATH"]])
+        self.line = CommandLine(self.repo.path, self.line.environment | {"HOME": str(self.sam), "PATH": path})
+        for name in self.clients:
+            self.line.ok("setup", name)
 
-    def _point(self, home: Path) -> RealClient:
+    def _point(self, name: str) -> RealClient:
         try:
-            return real_client(self.name, _NOWHERE, home, self.line.environment)
+            return real_client(name, _NOWHERE, self.sam, self.line.environment)
         except ClientsMissing as missing:
             leave_out(missing)
 
+    def _copy_hooks(self, place: Path) -> None:
+        """`lineclear worktree add` has put them in."""
+
     def client(self, client: str, name: str, model: Model) -> RealClient:
-        home = self.directory / "homes" / name
+        found, home = self._found[client], self.directory / "homes" / name
         shutil.copytree(self.sam, home)
         swaps = {_NOWHERE: model.url(name), str(self.sam): str(home)}
         for file in home.rglob("*"):
             if file.is_file() and _NOWHERE.encode() in file.read_bytes():
                 file.write_text(file.read_text().replace(_NOWHERE, model.url(name)))
-        env = {key: _swapped(value, swaps) for key, value in self._found.env.items()}
-        return dataclasses.replace(self._found, env=env)
+        env = {key: _swapped(value, swaps) for key, value in found.env.items()}
+        return dataclasses.replace(found, env=env)
 
 
 def _swapped(text: str, swaps: dict[str, str]) -> str:

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 LOGIN = "class Login:\n    def check(self):\n        return 1\n"
 
 
-@pytest.mark.parametrize("client", ["qwen", "opencode", "gemini"])
+@pytest.mark.parametrize("client", ["claude", "codex", "copilot", "gemini", "qwen", "opencode"])
 def test_every_message_that_counts_as_read_was_received(
     client: str, repo: TemporaryRepo, tmp_path: Path
 ) -> None:
