@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 CODEX_TURN = "x-codex-turn-metadata"
 # The start of a client's name -> the variable that it sets in its shell.
-GREETINGS = (("claude", "CLAUDECODE"), ("gemini", "GEMINI_CLI"), ("grok", "GROK_AGENT"),
-             ("kimi", "LINECLEAR_KIMI"))  # fmt: skip
+GREETINGS = (("claude", "CLAUDECODE"), ("gemini", "GEMINI_CLI"), ("qwen", "QWEN_CODE"),
+             ("opencode", "OPENCODE"), ("grok", "GROK_AGENT"), ("kimi", "LINECLEAR_KIMI"))  # fmt: skip
 CLAUDE_CALL = "claudecode/toolUseId"
 DROID_SESSION = "assemblySessionId"
 

@@ -28,6 +28,7 @@ OTHER_VARIABLES = {
     "LANDED": "Set for `queue.integrator`: a JSON file with the candidates that landed.",
     "CANDIDATE": "Set for `queue.reviewer`: the candidate to review, such as `Q-7`.",
     "DIFF": "Set for `queue.reviewer`: the file with the candidate's changes.",
+    "OPENCODE_SESSION": "Set by the plugin of opencode for its shell: the session of the agent.",
     "DROID_SESSION": "Set by the hook of Droid for its shell: the session of the agent.",
     "KIMI": "Set by the MCP server for the tools that Kimi calls: it marks the caller as an agent.",
     "CALL": "Set by a hook's stub: the id of a call that is repeated because `lineclear serve` was killed.",

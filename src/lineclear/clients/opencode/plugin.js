@@ -34,6 +34,9 @@ export const Lineclear = async ({ directory }) => {
       }
       if (told.get(session)) output.system.push(told.get(session))
     },
+    "shell.env": async (input, output) => {
+      if (input.sessionID) output.env.LINECLEAR_OPENCODE_SESSION = input.sessionID
+    },
     "tool.execute.before": async (input, output) => {
       const call = { session_id: input.sessionID, tool_use_id: input.callID, tool_name: input.tool }
       const answer = ask("PreToolUse", { ...call, tool_input: asked(output.args ?? {}) }, directory)

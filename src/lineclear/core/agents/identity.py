@@ -19,9 +19,12 @@ SESSION_VARIABLES: tuple[tuple[str, str], ...] = (
     ("CLAUDE_CODE_SESSION_ID", "claude"),
     ("CODEX_THREAD_ID", "codex"),
     ("COPILOT_AGENT_SESSION_ID", "copilot"),
+    ("QWEN_CODE_SESSION_ID", "qwen"),
     ("GROK_SESSION_ID", "grok"),
     # droid sets none itself: our hook makes it set this one at the start of a session.
     ("LINECLEAR_DROID_SESSION", "droid"),
+    # opencode sets none itself: our plugin makes it set this one for every command.
+    ("LINECLEAR_OPENCODE_SESSION", "opencode"),
     ("AGENT_SESSION_ID", "goose"),
 )
 # Clients that number their sessions separately on each machine.
@@ -30,6 +33,8 @@ COUNTING = ("goose",)
 MARKS: tuple[tuple[str, str], ...] = (
     ("CLAUDECODE", "claude"),
     ("GEMINI_CLI", "gemini"),
+    ("QWEN_CODE", "qwen"),
+    ("OPENCODE", "opencode"),
     ("GROK_AGENT", "grok"),
     ("CLINE_CONNECTOR_CLI_LAUNCH", "cline"),
     # Kimi sets none itself; our MCP server recognises it by its greeting.
