@@ -95,6 +95,23 @@ def test_a_candidate_waits_for_a_persons_claim_and_says_whose_and_how_long(
     assert line.json("audit")["findings"] == []
 
 
+def test_who_lands_again_after_its_task_went_back_ends_it(line: CommandLine, repo: TemporaryRepo) -> None:
+    line.ok("task", "add", "One")
+    line.ok("task", "next", "--as", "ada")
+    tree = Path(line.json("worktree", "add", "--agent", "ada", "--task", "T-1")["path"])
+    ada = line.at(tree)
+    ada.environment |= {"LINECLEAR_AGENT": "ada"}
+    repo.commit("Half done", {"b.txt": "<<<<<<< main\nb\n"}, at=tree)
+    assert "T-1 went back" in ada.run("land").out
+    assert line.json("task", "show", "T-1")["state"] == "open"
+    repo.commit("Done", {"b.txt": "b\n"}, at=tree)
+    assert ada.json("land", "--dry-run")["task"] == ""
+    assert "; T-1 is merged." in ada.ok("land", "--key", "k-1").out
+    task = line.json("task", "show", "T-1")
+    assert (task["state"], task["attempt"], task["agent"]) == ("merged", 2, "ada")
+    assert line.json("audit")["findings"] == []
+
+
 def test_who_runs_under_the_supervisor_need_not_name_its_task(agent: CommandLine, line: CommandLine) -> None:
     line.ok("task", "add", "Two")
     agent.environment |= {"LINECLEAR_AGENT": "ada", "LINECLEAR_TASK": "T-1"}

@@ -17,7 +17,57 @@ from tests.repository import TemporaryRepo
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
+CLIENTS = ["claude", "codex", "copilot", "gemini", "qwen", "opencode"]
 PAIRS = [("claude", "codex"), ("copilot", "gemini"), ("qwen", "opencode")]
+MARKED = "<<<<<<< main\nx = 1\n=======\nx = 2\n>>>>>>> mine\n"
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_conflict_markers_land_by_no_door_and_the_landing_ends_the_task(
+    client: str, repo: TemporaryRepo, tmp_path: Path
+) -> None:
+    """As in a second attempt, which begins with markers in its tree."""
+    repo.commit("Begin", {"a.py": "x = 0\n", "b.py": "y = 0\n"})
+    studio = Studio(repo, tmp_path, client)
+    line, me, program = studio.line, f"{client}-1", studio.program
+    line.ok("setup", "git")
+    line.ok("task", "add", "Settle x")
+    line.ok("task", "next", "--as", me)
+    tree = Path(line.json("worktree", "add", "--agent", me, "--task", "T-1")["path"])
+    (tree / "a.py").write_text(MARKED)
+    commit = "git commit --quiet -am"
+    steps = [
+        shell(f"{program} claim a.py"),
+        shell(f"sed -i s/0/1/ b.py; {commit} first; git log -1 --format=%s"),
+        shell(f"{commit} second --no-verify; {program} check"),
+        shell(f"{program} land"),
+        shell(f"echo 'x = 2' > a.py; {commit} third"),
+        shell(f"{program} land"),
+        say("Done."),
+    ]
+    main = repo.git("rev-parse", "main")
+    landed = []
+
+    def look(asked: Asked) -> None:
+        if asked.step == 4:
+            landed.append(repo.git("rev-parse", "main") != main)
+            assert [row["mode"] for row in line.json("who", "a.py")["holders"]] == ["intent"]
+
+    with running_model({"ada": steps}) as model:
+        model.on_asked = look
+        studio.run(client, "ada", model, tree)
+        claimed, first, checked, refused, _, ended = [told.text for told in model.told("ada")]
+    assert "file:a.py is yours (intent)" in claimed, claimed
+    # Gemini CLI switches git's hooks off.
+    assert ("a.py adds a conflict marker at line 1." in first) == (client != "gemini"), first
+    assert "a.py adds a conflict marker at line 1." in checked, checked
+    assert "it adds conflict markers: a.py at line 1." in refused, refused
+    assert not any(landed)
+    assert "T-1 is merged." in ended, ended
+    assert repo.git("show", "main:a.py") == "x = 2"
+    assert line.json("task", "show", "T-1")["state"] == "merged"
+    studio.close()
+    studio.no_errors()
 
 
 @pytest.mark.parametrize("pair", PAIRS)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lineclear.app.queue.landings import branch_of_task, require_task, task_on
+from lineclear.app import tasks
+from lineclear.app.ports import Caller
+from lineclear.app.queue.landings import branch_of_task, require_task, returned_task, task_on
 from lineclear.cli.parser import duration
 from lineclear.cli.queue_output import ready_in
 from lineclear.cli.render import plain
@@ -188,4 +190,16 @@ def _followed(context: Context, branch: str) -> int:
     if row.state == TAKEN and row.agent != context.caller.name:
         context.out.hint(f"{show_id(row.id)} stays with {row.agent}, who is still working on it.")
         return 0
+    return row.id
+
+
+def take_again(context: Context, branch: str) -> int:
+    """Take the branch's task again if it has gone back to the caller, who now lands better work; 0 if not."""
+    me = context.caller
+    row = context.store.read(lambda view: returned_task(view, branch, me.name))
+    if row is None:
+        return 0
+    # Without `--key`, which is that of the landing.
+    caller = Caller(me.name, tree=me.tree, client=me.client, session=me.session, bond=me.bond, seen=me.seen)
+    tasks.take(context.store, context.repo.liveness, caller, number=row.id)
     return row.id

@@ -20,7 +20,7 @@ from lineclear.core.log.tables import TASK, WORKTREE
 from lineclear.core.queue.candidates import BY_CONFLICT, LANDED, LIVE, SENT_BACK, STOPPED, WAITING
 from lineclear.core.queue.landing_results import LINEAR, MERGE, NOTHING, Landed, NeedsYou, SentBack, made_in
 from lineclear.core.store_outages import passes_by_itself
-from lineclear.core.tasks.states import HANDED_OVER, MERGED, TAKEN, show_id
+from lineclear.core.tasks.states import HANDED_OVER, MERGED, OPEN, TAKEN, show_id
 from lineclear.core.words.refusals import Refusal, not_found, refuse
 
 if TYPE_CHECKING:
@@ -436,6 +436,14 @@ def task_on(view: View, branch: str) -> Task | None:
         return handed_over
     made_for = [tree.task for tree in view.scan(WORKTREE, "key") if tree.branch == branch]
     return next((row for number in made_for if (row := taken_task(view, number)) is not None), None)
+
+
+def returned_task(view: View, branch: str, agent: str) -> Task | None:
+    """The task for which the agent's worktree with this branch was made, if it has gone back and nobody has
+    taken it since."""
+    own = [tree.task for tree in view.scan(WORKTREE, "key") if tree.branch == branch and tree.agent == agent]
+    rows = (_task(view, number) for number in own)
+    return next((row for row in rows if row is not None and row.state == OPEN and row.attempt), None)
 
 
 def _is_delayed(view: View, number: int) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lineclear.app.queue.landings import taken_task
 from lineclear.app.queue.undo import prepare
 from lineclear.cli.command import Command, Context
-from lineclear.cli.landing import branch_and_task, declare_wait, hand_in, tell
+from lineclear.cli.landing import branch_and_task, declare_wait, hand_in, take_again, tell
 from lineclear.cli.parser import candidate_number, task_number, whole_number
 from lineclear.core.queue.conflict_sides import tell_places
 from lineclear.core.queue.landing_results import Landed
@@ -59,6 +59,8 @@ def land(context: Context, args: Namespace) -> int:
     branch, task = branch_and_task(context, args)
     context.warn_of_idle_settings()
     require_gates(context.repo, branch)
+    if not task and not args.dry_run:
+        task = take_again(context, branch)
     if task:
         _examine(context, task, branch)
     facts = {"branch": branch, "task": f"T-{task}" if task else "", "dry_run": args.dry_run}
