@@ -113,6 +113,16 @@ def test_a_holder_is_told_when_a_command_of_another_agent_changed_its_file(
     heard = str(call(line, "PreToolUse", session="s1", **given))
     assert "A command of claude-2 changed file:README.md, which you hold exclusively" in heard
     assert "urgent" in heard
+    # A command of the holder runs meanwhile: it could have been either, and the holder knows.
+    file.write_text("by the holder\n")
+    ours, theirs = given | {"tool_use_id": "t4"}, given | {"tool_use_id": "t5"}
+    call(line, "PreToolUse", session="s1", **ours)
+    call(line, "PreToolUse", session="s2", **theirs)
+    repo.git("checkout", "--", "README.md")
+    assert "Another agent may have changed" in str(call(line, "PostToolUse", session="s2", **theirs))
+    heard = str(call(line, "PostToolUse", session="s1", **ours))
+    assert "file:README.md, which you hold exclusively, changed while a command of claude-2 ran" in heard
+    assert "urgent" not in heard
     # In a worktree of its own an agent changes its own copy.
     tree = repo.add_worktree("side")
     begin(line, "s3", "startup", tree)
@@ -120,7 +130,7 @@ def test_a_holder_is_told_when_a_command_of_another_agent_changed_its_file(
     call(line, "PreToolUse", session="s3", at=tree, **given)
     (tree / "README.md").write_text("mine\n")
     assert "claude-1 holds" in str(call(line, "PostToolUse", session="s3", at=tree, **given))
-    assert len(line.json("log", "--kind", "MessageSent")["events"]) == 1
+    assert len(line.json("log", "--kind", "MessageSent")["events"]) == 2
     assert errors(line) == ""
 
 

@@ -77,9 +77,8 @@ def judge_changes(session: HookSession, changes: list[ShellChange], command: str
                 session.memory.set(UNDO, file.path, "")
                 continue
             why = " ".join(part for part in (refusal.what, refusal.who) if part)
-            if change.is_sure:
-                _tell_holder(session, file, refusal)
-            else:
+            _tell_holder(session, file, refusal, is_sure=change.is_sure)
+            if not change.is_sure:
                 why += f" (Another agent may have changed {shorten(change.path, 80)} in the meantime.)"
             forbidden.append((why, undo))
         elif not file.is_shared:
@@ -135,16 +134,19 @@ def _noting_unclaimed(session: HookSession, file: FileInTree) -> Callable[[], No
     return note
 
 
-def _tell_holder(session: HookSession, file: FileInTree, refusal: Refusal) -> None:
-    """A holder that works in the same tree relies on its claim: it must hear that its file was changed."""
+def _tell_holder(session: HookSession, file: FileInTree, refusal: Refusal, *, is_sure: bool) -> None:
+    """A holder that works in the same tree relies on its claim: it must hear that its file was changed. What
+    it may have changed itself is not urgent."""
     if refusal.code != "claim.held":
         return
     holder = str(refusal.facts["holder"])
     claim = session.tx.get(CLAIM, (holder, str(refusal.facts["held"])))
     if claim is not None and claim.tree == file.tree:
         audience = f"agent:{holder}"
-        words = hooks.intrusion(session.caller.name, file.resource.text)
-        session.tx.append(Draft("MessageSent", audience, audience=audience, urgent=1, text=words))
+        words = hooks.intrusion(session.caller.name, file.resource.text, is_sure=is_sure)
+        session.tx.append(
+            Draft("MessageSent", audience, audience=audience, urgent=int(is_sure), text=words)
+        )
 
 
 def _refusal(session: HookSession, file: FileInTree) -> Refusal | None:

@@ -228,8 +228,14 @@ def shell_report(forbidden: Iterable[tuple[str, str]]) -> str:
     return bounded("\n".join(lines))
 
 
-def intrusion(agent: str, resource: str) -> str:
-    """The message to the holder of a file that another agent's command has changed."""
+def intrusion(agent: str, resource: str, *, is_sure: bool) -> str:
+    """The message to the holder of a file that another agent's command has changed. Not `is_sure`: others,
+    perhaps the holder itself, ran commands meanwhile."""
+    if not is_sure:
+        return (
+            f"{shorten(resource, 120)}, which you hold exclusively, changed while a command of {named(agent)} "
+            "ran. If that was not you, your last changes to it may be gone: re-read it before you continue."
+        )
     return (
         f"A command of {named(agent)} changed {shorten(resource, 120)}, which you hold exclusively: your "
         "last changes to it may be gone. That agent was told to undo it. Re-read it before you continue."
