@@ -82,7 +82,7 @@ def edit(path: str, old: str, new: str) -> Step:
 
 
 def delegate(name: str) -> Step:
-    """To a sub-agent, which plays the steps of this name. Claude Code and Grok only."""
+    """To a sub-agent, which plays the steps of this name; where the client has such a tool."""
     return Step("delegate", {"name": name})
 
 
@@ -133,8 +133,7 @@ class Messages:
                 strings = {"old_string": given["old"], "new_string": given["new"]}
                 return "Edit", {"file_path": given["path"]} | strings
             case "delegate":
-                plays = {"description": "A part of it", "prompt": f"{_PLAYS}{given['name']}."}
-                return "Agent", plays | {"subagent_type": "general-purpose", "run_in_background": False}
+                return "Agent", _part(given, "subagent_type") | {"run_in_background": False}
             case "mcp":
                 return f"mcp__{given['server']}__{given['tool']}", json.loads(given["arguments"])
             case _:
@@ -256,10 +255,17 @@ class Gemini:
             case "edit":
                 strings = {"old_string": given["old"], "new_string": given["new"], "instruction": "as asked"}
                 return "replace", {"file_path": given["path"]} | strings
+            case "delegate":
+                return "invoke_agent", {"agent_name": "generalist", "prompt": f"{_PLAYS}{given['name']}."}
             case "mcp":
                 return f"mcp_{given['server']}_{given['tool']}", json.loads(given["arguments"])
             case _:
                 return "run_shell_command", {"command": given["command"]}
+
+    def player(self, body: dict[str, Any]) -> str:
+        """As with Messages."""
+        first = json.dumps(body["contents"][0])
+        return first.partition(_PLAYS)[2].partition(".")[0]
 
     def events(self, step: Step, id: str, model: str) -> Iterator[Event]:
         if step.kind == "say":
@@ -280,6 +286,15 @@ class Gemini:
         names = {401: "UNAUTHENTICATED", 429: "RESOURCE_EXHAUSTED"}
         detail = {"code": status, "message": "as scripted", "status": names.get(status, "UNAVAILABLE")}
         return {"error": detail}
+
+
+def _part(given: Mapping[str, str], kind: str) -> dict[str, Any]:
+    """What a sub-agent is asked; `kind` is the argument that names which kind of sub-agent it is."""
+    return {
+        "description": "A part of it",
+        "prompt": f"{_PLAYS}{given['name']}.",
+        kind: "general-purpose",
+    }
 
 
 # The tools of those that speak Chat Completions: kind of step -> (name, its arguments out of the step's).
@@ -371,6 +386,7 @@ _QWEN: dict[str, tuple[str, _Arguments]] = {
         lambda given: {"file_path": given["path"], "old_string": given["old"], "new_string": given["new"]},
     ),
     "shell": ("run_shell_command", lambda given: {"command": given["command"], "is_background": False}),
+    "delegate": ("agent", lambda given: _part(given, "subagent_type")),
     "mcp": ("mcp__{server}__{tool}", lambda given: json.loads(given["arguments"])),
 }
 _OPENCODE: dict[str, tuple[str, _Arguments]] = {
@@ -381,6 +397,7 @@ _OPENCODE: dict[str, tuple[str, _Arguments]] = {
         lambda given: {"filePath": given["path"], "oldString": given["old"], "newString": given["new"]},
     ),
     "shell": ("bash", lambda given: {"command": given["command"], "description": "as it says"}),
+    "delegate": ("task", lambda given: _part(given, "subagent_type") | {"subagent_type": "general"}),
     "mcp": ("{server}_{tool}", lambda given: json.loads(given["arguments"])),
 }
 _COPILOT: dict[str, tuple[str, _Arguments]] = {
@@ -391,6 +408,7 @@ _COPILOT: dict[str, tuple[str, _Arguments]] = {
         lambda given: {"path": given["path"], "old_str": given["old"], "new_str": given["new"]},
     ),
     "shell": ("bash", lambda given: {"command": given["command"], "description": "as it says"}),
+    "delegate": ("task", lambda given: _part(given, "agent_type") | {"name": given["name"], "mode": "sync"}),
     "mcp": ("{server}-{tool}", lambda given: json.loads(given["arguments"])),
 }
 # By the tool that runs commands, which tells them apart; Copilot's is named as opencode's.
@@ -558,7 +576,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _play(self, language: Language, path: str, body: dict[str, Any]) -> None:
         agent, position = path.split("/")[1], language.position(body)
-        if isinstance(language, Messages | Chat):
+        if isinstance(language, Messages | Gemini | Chat):
             agent = language.player(body) or agent
         asked = Asked(agent, position, body, language)
         self.model.note(asked)

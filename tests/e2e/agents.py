@@ -206,6 +206,16 @@ def _swapped(text: str, swaps: dict[str, str]) -> str:
     return text
 
 
+def worker_settings(client: RealClient, line: CommandLine) -> str:
+    """What a person writes into the clone's own settings, who keeps keys out of the repository."""
+    text = f"[workers.{client.name}]\ncommand = {json.dumps(client.argv)}\nmodel = {json.dumps(client.model)}\n"
+    text += f"[workers.{client.name}.env]\n"
+    for variable, value in client.env.items():
+        if line.environment.get(variable) != value:
+            text += f"{variable} = {json.dumps(value)}\n"
+    return text
+
+
 def leave_out(missing: ClientsMissing) -> NoReturn:
     """Loudly; where everything must be there, it is a failure."""
     words = f"NOT TESTED WITH REAL CLIENTS: {missing}"

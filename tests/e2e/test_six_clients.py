@@ -6,12 +6,13 @@ once: a start of a client costs seconds. Messages: test_message_delivery.py.
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 
 import pytest
 
-from tests.clients_server import Asked, edit, read, running_model, say, shell, tool
+from tests.clients_server import Asked, delegate, edit, read, running_model, say, shell, tool, write
 from tests.e2e.agents import PATIENCE_S, Studio
 from tests.repository import TemporaryRepo
 
@@ -112,5 +113,57 @@ def test_who_holds_a_file_is_told_what_the_command_of_another_did_to_it(
             assert model.heard(me, told), studio.output(me)
             # A claim by tool and a claim in the shell are one agent's.
             assert studio.line.holders(f"value:{me}") == studio.line.holders(f"{me}.ini") == [f"{me}-1"]
+    studio.close()
+    studio.no_errors()
+
+
+# Gemini CLI says nothing in its hooks that would tell its sub-agents apart; Codex offers none by default.
+@pytest.mark.parametrize("client", ["claude", "copilot", "qwen", "opencode"])
+def test_a_sub_agent_does_not_overwrite_its_sibling_and_its_claim_keeps_it_out(
+    client: str, repo: TemporaryRepo, tmp_path: Path
+) -> None:
+    repo.commit("Begin", {"shared.py": "one = 1\ntwo = 2\n", "b.py": "b = 1\n"})
+    studio = Studio(repo, tmp_path, client)
+    tree = Path(studio.line.json("worktree", "add", "--agent", f"{client}-1")["path"])
+    # The shell of the others knows which sub-agent runs a command.
+    name = " --as $(cat me)" if client in ("claude", "copilot") else ""
+    steps = {
+        "ada": [delegate("one"), delegate("two"), say("Done.")],
+        "one": [
+            read(f"{tree}/shared.py"),
+            edit(f"{tree}/shared.py", "one = 1", "one = 7"),
+            shell(f"{studio.program} claim b.py --mode exclusive{name}"),
+            read(f"{tree}/b.py"),
+            edit(f"{tree}/b.py", "b = 1", "b = 7"),
+            say("One."),
+        ],
+        "two": [
+            write(f"{tree}/shared.py", "mine\n"),
+            read(f"{tree}/b.py"),
+            edit(f"{tree}/b.py", "b = 7", "b = 8"),
+            say("Two."),
+        ],
+    }
+    is_done = threading.Event()
+
+    def take_turns(asked: Asked) -> None:
+        if asked.agent == "one" and asked.step == 2:
+            told = json.dumps(asked.body).partition("claim PATH --mode exclusive --as ")[2]
+            (tree / "me").write_text(told.partition("`")[0])
+        if asked.agent == "one" and asked.step == 5:
+            is_done.set()
+        if asked.agent == "two":
+            assert is_done.wait(PATIENCE_S)
+
+    with running_model(steps) as model:
+        model.on_asked = take_turns
+        studio.run(client, "ada", model, tree)
+        assert model.heard("one", "file:b.py is yours (exclusive)"), studio.output("ada")
+        written, _, edited = [told.text for told in model.told("two")]
+    # Some clients refuse it before they ask us.
+    assert "holds content that you have not read" in written or "has not been read" in written, written
+    assert "Cannot claim file:b.py" in edited, edited
+    assert (tree / "shared.py").read_text() == "one = 7\ntwo = 2\n"
+    assert (tree / "b.py").read_text() == "b = 7\n"
     studio.close()
     studio.no_errors()

@@ -113,7 +113,7 @@ _ROWS = (
     Client(
         "qwen", "Qwen Code", HOOK, SETUP, START, STREAM, PROBE,
         program="qwen", install="npm install -g @qwen-code/qwen-code", home_paths=("~/.qwen",),
-        guarantees=Guarantees(context=_AT_PROMPTS, subagents=_INVISIBLE, tools=SEARCHED),
+        guarantees=Guarantees(context=_AT_PROMPTS, subagents="by name", tools=SEARCHED),
     ),
     Client(
         "opencode", "opencode", HOOK, SETUP, START, STREAM, PROBE,
@@ -121,12 +121,12 @@ _ROWS = (
         home_paths=(
             "~/.local/share/opencode", "~/.local/state/opencode", "~/.cache/opencode", "~/.config/opencode",
         ),
-        guarantees=Guarantees(context=_LATER, subagents=_INVISIBLE, tools=AT_ONCE),
+        guarantees=Guarantees(context=_LATER, subagents="as agents of their own", tools=AT_ONCE),
     ),
     Client(
         "copilot", "GitHub Copilot CLI", HOOK, SETUP, START, STREAM, PROBE,
         program="copilot", install="npm install -g @github/copilot", home_paths=("~/.copilot",),
-        guarantees=Guarantees(context="at every tool", subagents=_INVISIBLE, tools=AT_ONCE),
+        guarantees=Guarantees(context="at every tool", subagents="by name", tools=AT_ONCE),
     ),
     Client(
         "cursor", "Cursor", HOOK, SETUP, program="cursor-agent",

@@ -85,6 +85,13 @@ def name_for_session(
     return heir or next_name(client or "agent", {agent.name for agent in view.scan(AGENT, "key")})
 
 
+def parent_in_tree(view: View, tree: str, client: str) -> str:
+    """The agent of this client in the worktree that has sub-agents; "" if none has."""
+    agents = view.pick(AGENT, "tree", (tree,))
+    found = (a.name for a in agents if a.client == client and a.state == "here" and "/" in a.name)
+    return next(found, "").rpartition("/")[0]
+
+
 def clone_of(tree: str) -> str:
     """The clone's part of a worktree's name; "" in a store that only one clone uses."""
     return tree.rpartition("/")[0]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from lineclear.app.agents.membership import agent_of_tree, ensure_agent, name_for_session
+from lineclear.app.agents.membership import agent_of_tree, ensure_agent, name_for_session, parent_in_tree
 from lineclear.app.ports import Caller
 from lineclear.core.agents.identity import AGENT as OF_AGENT
-from lineclear.core.agents.identity import Signs, read_environment, resolve
+from lineclear.core.agents.hooks import subagent_name
+from lineclear.core.agents.identity import STRAY_SESSIONS, SUBAGENT_VARIABLES, Signs, read_environment, resolve
 from lineclear.core.agents.names import agent_name
 from lineclear.core.log.queries import any_of
 from lineclear.core.log.tables import AGENT
@@ -39,6 +40,8 @@ def identify(
     signs = signs_of(environ, person=person, given=given, client=client, session=session)
     token = environ.get("LINECLEAR_TOKEN", "")
     caller = Caller("", tree=tree, op=op, keep_ms=keep_ms)
+    # A hook's input names the sub-agent itself.
+    subagent = "" if session else environ.get(SUBAGENT_VARIABLES.get(signs.client, ""), "")
 
     def look(view: View) -> bool:
         is_new = recognise(view, presence, caller, signs, token=token, silence_ms=silence_ms)
@@ -46,6 +49,15 @@ def identify(
             # A sub-agent in a worktree of its own; the session stays its parent's.
             caller.name, caller.session = signs.tree_agent, ""
             caller.seen = presence.seen(caller.name)
+        elif caller.session and subagent:
+            caller.name, caller.session = subagent_name(caller.name, subagent), ""
+            caller.seen = presence.seen(caller.name)
+        elif is_new and not session and signs.client in STRAY_SESSIONS:
+            parent = parent_in_tree(view, tree, signs.client)
+            if parent:
+                caller.name, caller.session = parent, ""
+                caller.seen = presence.seen(parent)
+                return False
         return is_new
 
     def enter(tx: Tx) -> None:

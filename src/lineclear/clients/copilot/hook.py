@@ -33,14 +33,20 @@ _TELLING = frozenset(("sessionStart", "userPromptSubmitted", "preToolUse", "post
 
 
 def read_call(event: str, data: dict[str, Any]) -> HookCall | None:
+    name = _NAMES.get(event, "")
+    child, parent = text_of(data, "agentId"), text_of(data, "parentAgentId")
+    if child and parent:
+        # A sub-agent's calls come under its own id; it has no other start and no other end.
+        name = {"UserPromptSubmit": "SubagentStart", "Stop": "SubagentStop"}.get(name, name)
     filled = {
-        "session_id": text_of(data, "sessionId"),
+        "session_id": parent if child and parent else text_of(data, "sessionId"),
+        "agent_id": child if parent else "",
         "cwd": text_of(data, "cwd"),
         "tool_name": text_of(data, "toolName"),
         "tool_input": _arguments(data),
         "prompt": text_of(data, "prompt"),
     }
-    return claude_protocol.read_call("copilot", _NAMES.get(event, ""), filled)
+    return claude_protocol.read_call("copilot", name, filled)
 
 
 def _arguments(data: dict[str, Any]) -> dict[str, Any]:

@@ -89,8 +89,12 @@ _NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 
 
 def subagent_name(parent: str, subagent: str) -> str:
-    """`PARENT/ID`, where the client's id is reduced to the characters that a name may have."""
-    plain = "".join(ch if ch in _NAME else "-" for ch in subagent)[:24].strip("-._")
+    """`PARENT/ID`, where the client's id is reduced to the characters that a name may have. Of a long one the
+    end counts: it begins with the kind of sub-agent, which siblings share."""
+    plain = "".join(ch if ch in _NAME else "-" for ch in subagent)
+    if len(plain) > 24:
+        plain = plain[-24:].partition("-")[2] or plain[-24:]
+    plain = plain.strip("-._")
     return f"{parent}/{plain or 'sub'}"
 
 

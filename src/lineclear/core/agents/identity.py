@@ -27,6 +27,10 @@ SESSION_VARIABLES: tuple[tuple[str, str], ...] = (
     ("LINECLEAR_OPENCODE_SESSION", "opencode"),
     ("AGENT_SESSION_ID", "goose"),
 )
+# Clients that set another variable with the id of the sub-agent that runs the command; "" for none.
+SUBAGENT_VARIABLES = {"qwen": "QWEN_CODE_AGENT_ID"}
+# Clients that give the commands of a sub-agent a session that no hook ever names.
+STRAY_SESSIONS = ("copilot",)
 # Clients that number their sessions separately on each machine.
 COUNTING = ("goose",)
 # Variables that say "an agent runs this" without naming its session.

@@ -32,6 +32,8 @@ def test_a_sub_agent_has_a_plain_name_below_its_parent() -> None:
     assert hooks.subagent_name("claude-1", "a6b6") == "claude-1/a6b6"
     assert hooks.subagent_name("claude-1", "../../x y") == "claude-1/x-y"
     assert hooks.subagent_name("claude-1", "///") == "claude-1/sub"
+    # Siblings differ at the end of a long id.
+    assert hooks.subagent_name("qwen-1", "general-purpose-call_0a1b2c") == "qwen-1/purpose-call_0a1b2c"
 
 
 def test_a_session_id_cannot_name_a_file_elsewhere() -> None:
