@@ -25,7 +25,8 @@ from lineclear import core
 from lineclear.cli.index import GROUPS, INDEX
 from lineclear.cli.main import load, make_parser
 from lineclear.cli.render import SCHEMA, Output
-from lineclear.clients.registry import coding_agents
+from lineclear.clients.registry import coding_agents, hook_of
+from lineclear.core.agents import hooks
 from lineclear.core.log.events import KINDS, Event
 from lineclear.core.log.tables import ALL, PROJECTED, LogEntry, Table
 from lineclear.core.tasks.states import ENDED, FINISHED, MOVES, STATES
@@ -646,8 +647,31 @@ def clients_page() -> str:
         "All of them fail open: a hook that breaks lets the call pass, unless `hooks.on_error` is `closed` "
         "and the client has a switch for it. A client without a probe is set up by its documentation, and "
         "`lineclear setup CLIENT --check` says that its hook was not tried.",
+        "## What reaches the model",
+        "Messages, and notes such as who else is changing a file, are told only at events whose answer the "
+        "client gives to its model, and count as read only then; what comes up at another event waits for "
+        "the next of these. A refusal reaches the model at other events: before a tool it says why the call "
+        "was stopped, and at a stop what the agent has to know before it goes.",
+        table(["client", "events that carry messages and notes", "events that carry a refusal"], _delivery()),
         "[Set up your clients](../how-to/set-up-clients.md) tells how, and which trust steps there are.",
     )
+
+
+def _delivery() -> list[list[str]]:
+    """What the hooks of each client do: the same functions that answer a real call."""
+    rows = []
+    for client, _ in coding_agents():
+        module = hook_of(client.name)
+        if module is None:
+            continue
+        found = {event: module.read_call(event, {}) for event in module.EVENTS}
+        calls = {event: call for event, call in found.items() if call is not None}
+        told = [event for event, call in calls.items() if call.can_tell]
+        deniable = [event for event, call in calls.items() if call.event in (hooks.BEFORE_OTHER, hooks.STOP)]
+        refusal = hooks.HookAnswer(is_denied=True, reason="why")
+        refused = [event for event in deniable if b"why" in module.write_answer(event, refusal)]
+        rows.append([client.title, codes(told), codes(refused)])
+    return rows
 
 
 def tools_page() -> str:

@@ -10,7 +10,6 @@ EVENTS = {
     "SessionStart": "",
     "PreToolUse": "edit|write|bash",
     "PostToolUse": "edit|write|bash|read",
-    "Stop": "",
 }
 _TELLING = frozenset(("SessionStart", "PostToolUse"))
 read_call, write_answer = claude_protocol.reader("opencode", _TELLING), claude_protocol.write_answer
