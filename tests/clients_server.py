@@ -474,7 +474,11 @@ class Chat:
         yield "", chunk | {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": spent}
 
     def error(self, status: int) -> dict[str, Any]:
-        return {"error": {"message": "as scripted", "type": "server_error", "code": str(status)}}
+        """opencode tries again for a minute and a half after what it takes for an error of the server."""
+        kind, code = (
+            ("invalid_request_error", "invalid_api_key") if status == 401 else ("server_error", status)
+        )
+        return {"error": {"message": "as scripted", "type": kind, "code": str(code)}}
 
 
 Language = Messages | Responses | Gemini | Chat

@@ -10,8 +10,10 @@ from pathlib import Path
 PATIENCE_S = 60.0  # a busy machine may need them; where all is well, nobody waits
 
 
-def until(is_so: Callable[[], object], why: Callable[[], object] = lambda: "") -> None:
-    deadline = time.monotonic() + PATIENCE_S
+def until(
+    is_so: Callable[[], object], why: Callable[[], object] = lambda: "", patience_s: float = PATIENCE_S
+) -> None:
+    deadline = time.monotonic() + patience_s
     while not is_so():
         assert time.monotonic() < deadline, f"it did not come to pass: {why()}"
         time.sleep(0.02)

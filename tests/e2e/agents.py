@@ -40,7 +40,15 @@ WORDS = {
     "goose": ["run", "--no-session", "--with-builtin", "developer", "-t", "go"],
     "qwen": ["-p", "go", "--yolo", "--auth-type", "openai", "--output-format", "stream-json"],
     "opencode": ["run", "--model", "scripted/m1", "--format", "json", "go"],
-    "copilot": ["-p", "go", "--allow-all-tools", "--allow-all-paths", "--output-format", "json", "--no-color"],
+    "copilot": [
+        "-p",
+        "go",
+        "--allow-all-tools",
+        "--allow-all-paths",
+        "--output-format",
+        "json",
+        "--no-color",
+    ],
     "grok": ["--always-approve", "-m", "m1", "-p", "go", "--output-format", "streaming-json"],
 }
 # Where a project's hooks are, and in which unit a timeout is written.
@@ -150,6 +158,7 @@ class Office:
 
     def close(self) -> None:
         """End what a failed test left running."""
+        self.line.end_all()
         for process in self._started:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -208,7 +217,9 @@ def _swapped(text: str, swaps: dict[str, str]) -> str:
 
 def worker_settings(client: RealClient, line: CommandLine) -> str:
     """What a person writes into the clone's own settings, who keeps keys out of the repository."""
-    text = f"[workers.{client.name}]\ncommand = {json.dumps(client.argv)}\nmodel = {json.dumps(client.model)}\n"
+    text = (
+        f"[workers.{client.name}]\ncommand = {json.dumps(client.argv)}\nmodel = {json.dumps(client.model)}\n"
+    )
     text += f"[workers.{client.name}.env]\n"
     for variable, value in client.env.items():
         if line.environment.get(variable) != value:

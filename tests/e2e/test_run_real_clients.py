@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
@@ -13,7 +12,7 @@ import pytest
 
 import lineclear
 from tests.clients_server import Fault, Model, Step, edit, running_model, say, shell, write
-from tests.conftest import in_ci
+from tests.e2e.agents import leave_out, worker_settings
 from tests.e2e.commandline import CommandLine
 from tests.real_clients import NAMES, ClientsMissing, real_client
 from tests.repository import TemporaryRepo
@@ -59,21 +58,13 @@ def _path_with_lineclear(tmp_path: Path, repo: TemporaryRepo) -> str:
 
 
 def state_workers(line: CommandLine, model: Model, home: Path) -> None:
-    """In the clone's own settings, as a person would who keeps keys out of the repository."""
     text = ""
     for name in NAMES:
         try:
             client = real_client(name, model.url(name), home / name, line.environment)
         except ClientsMissing as missing:
-            words = f"NOT TESTED WITH REAL CLIENTS: {missing}"
-            if in_ci():
-                pytest.fail(words)
-            pytest.skip(words)
-        text += f"[workers.{name}]\ncommand = {json.dumps(client.argv)}\nmodel = {json.dumps(client.model)}\n"
-        text += f"[workers.{name}.env]\n"
-        for variable, value in client.env.items():
-            if line.environment.get(variable) != value:
-                text += f"{variable} = {json.dumps(value)}\n"
+            leave_out(missing)
+        text += worker_settings(client, line)
     (line.place / ".git/lineclear/local.toml").write_text(text)
 
 
@@ -114,23 +105,6 @@ def test_a_client_that_is_not_logged_in_waits_and_the_others_finish(
         assert running.wait() == 130
     task = line.json("task", "show", "T-1")
     assert (task["state"], task["attempt"]) == ("open", 0)
-
-
-def test_a_login_that_expired_before_the_first_answer_costs_no_attempt(
-    line: CommandLine, tmp_path: Path
-) -> None:
-    """Gemini CLI has saved no session then: to resume it would be an error of the client."""
-    steps = {"gemini": script("gemini")}
-    with running_model(steps, {"gemini": {0: Fault(401)}}) as model:
-        state_workers(line, model, tmp_path / "homes")
-        running = line.start("run", "-n", "3", "T-3", "--json")
-        until(lambda: any(event["body"]["how"] == "login" for event in events(line, "RunEnded")))
-        running.process.send_signal(signal.SIGINT)
-        assert running.wait() == 130
-        model.faults = {}
-        report = line.json("run", "-n", "3", "T-3")
-    assert report["landed"] == ["T-3"], report
-    assert [event["body"]["how"] for event in events(line, "RunEnded")] == ["login", "done"]
 
 
 def events(line: CommandLine, kind: str) -> list[dict[str, Any]]:

@@ -7,29 +7,56 @@ once: a start of a client costs seconds. Messages: test_message_delivery.py.
 from __future__ import annotations
 
 import json
+import re
+import signal
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.clients_server import Asked, delegate, edit, read, running_model, say, shell, tool, write
-from tests.e2e.agents import PATIENCE_S, Studio
+from lineclear.core.words.agent_rules import HOOKS_CLAIM, IN_OWN_WORKTREE, editing_rules
+from tests.clients_server import Asked, Fault, delegate, edit, read, running_model, say, shell, tool, write
+from tests.e2e.agents import PATIENCE_S, Studio, worker_settings
+from tests.e2e.commandline import CommandLine
 from tests.repository import TemporaryRepo
+from tests.waiting import until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 CLIENTS = ["claude", "codex", "copilot", "gemini", "qwen", "opencode"]
 PAIRS = [("claude", "codex"), ("copilot", "gemini"), ("qwen", "opencode")]
+ABOUT_CLAIMING = r"lineclear claim|claim a file|call claim|edit freely|hooks claim|--mode "
+# What is locked must be claimed by everybody, and what a tool is called is no order.
+OTHER_ORDERS = (
+    "Locked; before you change one of these, run `lineclear claim PATH",
+    "The tools are the commands",
+)
+Open = Callable[..., Studio]
 MARKED = "<<<<<<< main\nx = 1\n=======\nx = 2\n>>>>>>> mine\n"
+
+
+@pytest.fixture
+def open_studio(repo: TemporaryRepo, tmp_path: Path) -> Iterator[Open]:
+    opened: list[Studio] = []
+
+    def open_with(*clients: str) -> Studio:
+        opened.append(Studio(repo, tmp_path, *clients))
+        return opened[-1]
+
+    yield open_with
+    for studio in opened:
+        studio.close()
 
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_conflict_markers_land_by_no_door_and_the_landing_ends_the_task(
-    client: str, repo: TemporaryRepo, tmp_path: Path
+    client: str, repo: TemporaryRepo, open_studio: Open
 ) -> None:
     """As in a second attempt, which begins with markers in its tree."""
     repo.commit("Begin", {"a.py": "x = 0\n", "b.py": "y = 0\n"})
-    studio = Studio(repo, tmp_path, client)
+    studio = open_studio(client)
     line, me, program = studio.line, f"{client}-1", studio.program
     line.ok("setup", "git")
     line.ok("task", "add", "Settle x")
@@ -67,17 +94,16 @@ def test_conflict_markers_land_by_no_door_and_the_landing_ends_the_task(
     assert "T-1 is merged." in ended, ended
     assert repo.git("show", "main:a.py") == "x = 2"
     assert line.json("task", "show", "T-1")["state"] == "merged"
-    studio.close()
     studio.no_errors()
 
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_who_holds_a_file_is_told_what_the_command_of_another_did_to_it(
-    pair: tuple[str, str], repo: TemporaryRepo, tmp_path: Path
+    pair: tuple[str, str], repo: TemporaryRepo, open_studio: Open
 ) -> None:
     """Two in one tree; each holds a file, and each takes back what the other has changed."""
     repo.commit("Begin", {f"{client}.ini": "x = 1\n" for client in pair})
-    studio = Studio(repo, tmp_path, *pair)
+    studio = open_studio(*pair)
     steps = {
         me: [
             shell(f"{studio.program} claim {me}.ini --mode exclusive --ttl 10m"),
@@ -113,17 +139,16 @@ def test_who_holds_a_file_is_told_what_the_command_of_another_did_to_it(
             assert model.heard(me, told), studio.output(me)
             # A claim by tool and a claim in the shell are one agent's.
             assert studio.line.holders(f"value:{me}") == studio.line.holders(f"{me}.ini") == [f"{me}-1"]
-    studio.close()
     studio.no_errors()
 
 
 # Gemini CLI says nothing in its hooks that would tell its sub-agents apart; Codex offers none by default.
 @pytest.mark.parametrize("client", ["claude", "copilot", "qwen", "opencode"])
 def test_a_sub_agent_does_not_overwrite_its_sibling_and_its_claim_keeps_it_out(
-    client: str, repo: TemporaryRepo, tmp_path: Path
+    client: str, repo: TemporaryRepo, open_studio: Open
 ) -> None:
     repo.commit("Begin", {"shared.py": "one = 1\ntwo = 2\n", "b.py": "b = 1\n"})
-    studio = Studio(repo, tmp_path, client)
+    studio = open_studio(client)
     tree = Path(studio.line.json("worktree", "add", "--agent", f"{client}-1")["path"])
     # The shell of the others knows which sub-agent runs a command.
     name = " --as $(cat me)" if client in ("claude", "copilot") else ""
@@ -165,5 +190,72 @@ def test_a_sub_agent_does_not_overwrite_its_sibling_and_its_claim_keeps_it_out(
     assert "Cannot claim file:b.py" in edited, edited
     assert (tree / "shared.py").read_text() == "one = 7\ntwo = 2\n"
     assert (tree / "b.py").read_text() == "b = 7\n"
-    studio.close()
     studio.no_errors()
+
+
+def test_an_expired_login_costs_no_attempt_and_no_order_contradicts_another(
+    repo: TemporaryRepo, open_studio: Open
+) -> None:
+    """Under `run`, with hooks, tools and AGENTS.md; the login has expired before the first answer."""
+    repo.commit("Begin", {f"{client}.txt": "x = 1\n" for client in CLIENTS})
+    studio = open_studio(*CLIENTS)
+    line = studio.line
+    line.ok("setup", "conventions")
+    repo.git("add", "AGENTS.md", "GEMINI.md")
+    repo.git("commit", "--quiet", "--message=rules")
+    for client in CLIENTS:
+        line.ok("task", "add", f"Do it with {client}", "--needs", client)
+    steps = {
+        client: [
+            shell(f"git mv {client}.txt {client}.md"),
+            shell("git commit --quiet -m moved"),
+            say("Done."),
+        ]
+        for client in CLIENTS
+    }
+    with running_model(steps, {client: {0: Fault(401)} for client in CLIENTS}) as model:
+        workers = "".join(worker_settings(studio.client(client, client, model), line) for client in CLIENTS)
+        (repo.path / ".git/lineclear/local.toml").write_text(workers)
+        running = line.start("run", "-n", "6", "--json")
+        until(lambda: len(ends(line)) == len(CLIENTS), lambda: ends(line), PATIENCE_S)
+        running.process.send_signal(signal.SIGINT)
+        assert running.wait() == 130
+        # Those that were tried again were interrupted with `run`.
+        assert {hows[0] for hows in ends(line).values()} == {"login"}
+        assert {how for hows in ends(line).values() for how in hows} <= {"login", "interrupted"}
+        assert attempts(line) == {("open", 0)}
+        model.faults = {}
+        model.asked.clear()
+        report = line.json("run", "-n", "6")
+        asked = {request.agent: request.body for request in reversed(model.asked)}
+    assert len(report["landed"]) == len(CLIENTS), report
+    assert {hows[-1] for hows in ends(line).values()} == {"done"}
+    assert attempts(line) == {("merged", 1)}
+    for client in CLIENTS:
+        assert not other_orders(asked[client]), client
+        assert all(request_text(asked[client]).count(rule) for rule in (IN_OWN_WORKTREE, HOOKS_CLAIM)), client
+
+
+def other_orders(body: dict[str, Any]) -> list[str]:
+    """The sentences about claiming in a request that are none of the rules for agents."""
+    sentences = re.split(r"(?<=[.!?])\s+|\n", request_text(body))
+    orders = [one.lstrip("- ") for one in sentences if re.search(ABOUT_CLAIMING, one)]
+    return [one for one in orders if not one.startswith((*editing_rules(), HOOKS_CLAIM, *OTHER_ORDERS))]
+
+
+def request_text(body: dict[str, Any]) -> str:
+    """With real ends of lines, since it is read by sentences."""
+    return json.dumps(body, ensure_ascii=False).replace("\\n", "\n").replace('\\"', '"')
+
+
+def attempts(line: CommandLine) -> set[tuple[str, int]]:
+    tasks = [line.json("task", "show", f"T-{number + 1}") for number in range(len(CLIENTS))]
+    return {(task["state"], task["attempt"]) for task in tasks}
+
+
+def ends(line: CommandLine) -> dict[str, list[str]]:
+    """How the runs of each task ended."""
+    found: dict[str, list[str]] = {}
+    for event in line.json("log", "--limit", "1000", "--kind", "RunEnded")["events"]:
+        found.setdefault(event["subject"], []).append(event["body"]["how"])
+    return found

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from lineclear.app.agents.membership import agent_of_tree, ensure_agent, name_for_session, parent_in_tree
 from lineclear.app.ports import Caller
-from lineclear.core.agents.identity import AGENT as OF_AGENT
 from lineclear.core.agents.hooks import subagent_name
-from lineclear.core.agents.identity import STRAY_SESSIONS, SUBAGENT_VARIABLES, Signs, read_environment, resolve
+from lineclear.core.agents.identity import AGENT as OF_AGENT
+from lineclear.core.agents.identity import (
+    STRAY_SESSIONS,
+    SUBAGENT_VARIABLES,
+    Signs,
+    read_environment,
+    resolve,
+)
 from lineclear.core.agents.names import agent_name
 from lineclear.core.log.queries import any_of
 from lineclear.core.log.tables import AGENT

@@ -144,9 +144,7 @@ def _tell_holder(session: HookSession, file: FileInTree, refusal: Refusal, *, is
     if claim is not None and claim.tree == file.tree:
         audience = f"agent:{holder}"
         words = hooks.intrusion(session.caller.name, file.resource.text, is_sure=is_sure)
-        session.tx.append(
-            Draft("MessageSent", audience, audience=audience, urgent=int(is_sure), text=words)
-        )
+        session.tx.append(Draft("MessageSent", audience, audience=audience, urgent=int(is_sure), text=words))
 
 
 def _refusal(session: HookSession, file: FileInTree) -> Refusal | None:

@@ -237,8 +237,9 @@ def intrusion(agent: str, resource: str, *, is_sure: bool) -> str:
     perhaps the holder itself, ran commands meanwhile."""
     if not is_sure:
         return (
-            f"{shorten(resource, 120)}, which you hold exclusively, changed while a command of {named(agent)} "
-            "ran. If that was not you, your last changes to it may be gone: re-read it before you continue."
+            f"{shorten(resource, 120)}, which you hold exclusively, changed while a command of "
+            f"{named(agent)} ran. If that was not you, your last changes to it may be gone: re-read it "
+            "before you continue."
         )
     return (
         f"A command of {named(agent)} changed {shorten(resource, 120)}, which you hold exclusively: your "
