@@ -39,7 +39,7 @@ def _find_repository(now: Situation) -> None:
 
     layout = layout_for(HookCall(now.client, now.event), now.environ, now.cwd)
     if layout is not None:
-        settings = read_settings(layout, now.environ)
+        settings = read_settings(layout, now.environ, for_agent=True)
         if is_coordinated(layout, settings):
             now.layout, now.settings = layout, settings
 
