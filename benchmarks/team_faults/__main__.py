@@ -47,6 +47,7 @@ def main() -> int:
     if apart:
         machines.prepare_hub()
     signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # started in the background it would be ignored
     print(f"{machine_facts()}; seed {args.seed}", flush=True)
     if not apart:
         print(NO_NAMESPACES, flush=True)
