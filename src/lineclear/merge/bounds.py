@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
 MAX_SIZE = 1_500_000  # characters of one version
 MAX_PLACES = 500  # that both sides changed
-MAX_PLACES_SIZE = (
-    200_000  # characters of all these places together, in one version: a long line counts in full
-)
+# Characters of all these places together, in one version; a long line counts in full.
+MAX_PLACES_SIZE = 200_000
 
 
 def why_too_large(texts: Iterable[str], most: int = MAX_SIZE) -> str:

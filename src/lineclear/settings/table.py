@@ -236,8 +236,8 @@ class Settings:
         CHOICE,
         "off",
         'Whether agents run in a sandbox. "bwrap" (Linux, needs bubblewrap): an agent can write only to its '
-        'worktree, the git directory and the paths of worktrees.writable. "off": an agent can write wherever '
-        "you can.",
+        "worktree, to git's objects, refs and logs, and to the paths of worktrees.writable. "
+        '"off": an agent can write wherever you can.',
         choices=("off", "bwrap"),
         read_from=BOTH,
         agents=STRICTER,
