@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from typing import TYPE_CHECKING
 
 from lineclear.core.words.refusals import refuse
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 PROGRAM = "bwrap"
+# Where our interpreter and our code are installed.
+_OURSELVES = (sys.prefix, os.path.abspath(f"{__file__}/../../.."))
 # A user namespace even for root: without one, root could reach the host's files through /proc/1/root, and
 # mount the disk again as writable.
 _WALLS = ("--unshare-user", "--unshare-pid", "--cap-drop", "ALL")
@@ -89,8 +92,9 @@ def wrap(
             raise refuse("sandbox.path", path=path, why="it does not exist")
     mounts = [["--bind", tmp, "/tmp"]]
     mounts += [_hide(path) for path in _DOORS if os.path.exists(path)]
-    # A private /tmp hides the real one; a repository in there must still be found.
-    mounts += [_same("--ro-bind", path) for path in (os.path.dirname(common_dir),) if is_inside(path, "/tmp")]
+    # A private /tmp hides the real one; a repository in there, and lineclear itself, must still be found.
+    needed = {os.path.dirname(common_dir), *_OURSELVES}
+    mounts += [_same("--ro-bind", path) for path in sorted(needed) if is_inside(path, "/tmp")]
     mounts += [_same("--bind", path) for path in (*places, worktree)]
     mounts += _shared_git(common_dir, main_ref)
     if git_dir:

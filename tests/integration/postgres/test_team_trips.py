@@ -38,7 +38,7 @@ class Machine:
 
     def __init__(self, repo: TemporaryRepo, line: SlowLine) -> None:
         self.line, self.tree = line, repo.add_worktree("ada")
-        self.environ = {**repo.environment, "LINECLEAR_STORE_URL": line.url}
+        self.environ = dict(repo.environment)
         self.stores = StorePool()
         self.runner = CommandRunner({**self.environ, "CLAUDE_CODE_SESSION_ID": "s-1"}, cwd=str(self.tree))
 
@@ -74,6 +74,8 @@ def machine(repo: TemporaryRepo, fresh_postgres: Callable[[], str]) -> Iterator[
     repo.commit("Team", {"lineclear.toml": TEAM, "a.py": "one\n"})
     init_repo(str(repo.path), repo.environment, url)
     with slow_line(url) as line:
+        own = repo.path / ".git/lineclear/local.toml"
+        own.write_text(own.read_text().replace(url, line.url))
         made = Machine(repo, line)
         made.fire(hooks.SESSION_START)
         made.perform("claim", resources=["warm.py"])
