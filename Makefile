@@ -103,13 +103,13 @@ $(CLIENTS): tests/clients/package.json tests/clients/package-lock.json | $(VENV)
 	@echo "== install, real clients for the end-to-end tests"
 	@$(BIN)/python -m tests.install_clients && touch $@ || [ "$$CI" != true ]
 
-# -- bubblewrap, for the tests of the sandbox, and iproute2, for machines in namespaces ----------
+# -- bubblewrap and git-lfs, for the tests of the sandbox, and iproute2, for machines in namespaces --
 
 $(SANDBOX):
 	@mkdir -p $(@D)
-	@{ command -v bwrap && command -v ip; } >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
-		&& echo "== install, bubblewrap and iproute2 for tests" && apt-get -qq update \
-		&& apt-get -qq install --yes --no-install-recommends bubblewrap iproute2 >/dev/null; } \
-		|| echo "bubblewrap or iproute2 is missing: the tests of the sandbox will be left out (with CI=true they" \
-		"fail), and those of a team do without namespaces"
+	@{ command -v bwrap && command -v ip && command -v git-lfs; } >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+		&& echo "== install, bubblewrap, git-lfs and iproute2 for tests" && apt-get -qq update \
+		&& apt-get -qq install --yes --no-install-recommends bubblewrap git-lfs iproute2 >/dev/null; } \
+		|| echo "bubblewrap, git-lfs or iproute2 is missing: the tests of the sandbox will be left out (with CI=true" \
+		"they fail), and those of a team do without namespaces"
 	@touch $@

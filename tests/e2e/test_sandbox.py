@@ -285,7 +285,7 @@ def test_the_users_own_filter_works_inside_and_out(
 ) -> None:
     """From the user's settings, in the agent's commit and in ours; Git LFS keeps its files."""
     if kind == "lfs" and shutil.which("git-lfs") is None:
-        pytest.skip("git-lfs is not installed")
+        (pytest.fail if in_ci() else pytest.skip)("GIT LFS IS NOT TESTED: git-lfs is not installed")
     with new_place() as place:
         site = Site(place, repo.environment)
         monkeypatch.setenv("HOME", str(site.home))
