@@ -191,6 +191,7 @@ def open_machines(
         stack.enter_context(_swept(place))
         for machine in machines:
             machine.ok("init", "--store", machine.environment["LINECLEAR_STORE_URL"])
+            machine.ok("trust")
             stub = machine.clone.path / ".git" / "lineclear" / "hook"
             stub.write_text(stub_text(sys.executable))
             stub.chmod(0o755)
