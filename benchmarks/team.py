@@ -49,7 +49,9 @@ def _measure(report: Report, url: str, place: Path, count: int) -> None:
         far = f"postgresql://postgres@127.0.0.1:{port}{local.path}?sslmode=disable&gssencmode=disable"
         with psycopg.connect(far, autocommit=True) as db:
             ping = median([timed_us(lambda: db.execute("SELECT 1")) / 1_000 for _ in range(count)])
-        environ = {**repo.environment, "LINECLEAR_STORE_URL": far}
+        environ = repo.environment
+        own = repo.path / ".git/lineclear/local.toml"  # an agent's variable would not count over this file
+        own.write_text(own.read_text().replace(url, far))
         stores = StorePool()
         runner = CommandRunner({**environ, "CLAUDE_CODE_SESSION_ID": "s-1"}, cwd=str(tree))
         fire = partial(_fire, tree, environ, stores)
