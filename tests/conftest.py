@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -101,3 +102,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if told:
         terminalreporter.section("counted and measured")
         terminalreporter.write_line("\n".join(map(str, told)))
+
+
+@pytest.fixture(scope="session")
+def bubblewrap() -> None:
+    """For tests of the sandbox: skips them, loudly, where it cannot work."""
+    from lineclear.host import sandbox
+
+    why = sandbox.why_unavailable() if sys.platform == "linux" else "it exists for Linux only"
+    if why:
+        words = f"THE SANDBOX IS NOT TESTED: {why}"
+        if in_ci() and sys.platform == "linux":
+            pytest.fail(words)
+        pytest.skip(words)

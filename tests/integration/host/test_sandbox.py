@@ -14,18 +14,9 @@ from pathlib import Path
 import pytest
 
 from lineclear.host import sandbox
-from tests.conftest import in_ci
 from tests.repository import TemporaryRepo
 
-
-@pytest.fixture(scope="module", autouse=True)
-def bubblewrap() -> None:
-    why = sandbox.why_unavailable() if sys.platform == "linux" else "it exists for Linux only"
-    if why:
-        words = f"THE SANDBOX IS NOT TESTED: {why}"
-        if in_ci() and sys.platform == "linux":
-            pytest.fail(words)
-        pytest.skip(words)
+pytestmark = pytest.mark.usefixtures("bubblewrap")
 
 
 class Box:
