@@ -648,7 +648,7 @@ def clients_page() -> str:
         "and the client has a switch for it. A client without a probe is set up by its documentation, and "
         "`lineclear setup CLIENT --check` says that its hook was not tried.",
         "## What reaches the model",
-        "Messages, and notes such as who else is changing a file, are told only at events whose answer the "
+        "Messages, and notes such as who else is changing a file, are sent only with events whose answer the "
         "client gives to its model, and count as read only then; what comes up at another event waits for "
         "the next of these. A refusal reaches the model at other events: before a tool it says why the call "
         "was stopped, and at a stop what the agent has to know before it goes.",

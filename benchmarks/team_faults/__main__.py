@@ -97,7 +97,7 @@ def _run(size: Size, server: Server, place: Path, seed: int, *, apart: bool) -> 
 
 
 def _stop(team: Team) -> None:
-    """As a person does, with Ctrl-C; whoever does not end is told, and ended with the machines."""
+    """Stop each process as a person does, with Ctrl-C. Report one that goes on; it ends with its machine."""
     for machine in team.machines:
         for what in machine.running:
             machine.send(what, signal.SIGINT)

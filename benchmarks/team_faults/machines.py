@@ -141,7 +141,7 @@ class Machine:
         self.running[what].wait(60)
 
     def cut(self) -> None:
-        """Nothing gets through any more, and nobody is told."""
+        """Drop every packet in both directions, without closing a connection."""
         if self._line is not None:
             self._line.freeze()
         else:

@@ -81,7 +81,7 @@ class Settings:
         "a password in .git/lineclear/local.toml or ~/.pgpass, never in a committed file.",
         most=2_000,
         is_secret=True,
-        trust=TO_COUNT,  # whoever listens there gets the user's database password
+        trust=TO_COUNT,  # the server there receives the user's database password
         agents=IF_UNSET,
     )
     # -- claims --
