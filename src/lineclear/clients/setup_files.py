@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.setup.plan import FileMove, SetupChange
 from lineclear.app.setup.ports import FileChangedMeanwhile
-from lineclear.host.files import write_atomically
+from lineclear.host.files import leads_out, write_atomically
 from lineclear.host.locks import LockFile
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class DiskSetupFiles:
         return sorted(missing, key=len)
 
     def leads_out(self, path: str, root: str) -> bool:
-        return not os.path.realpath(path).startswith(os.path.realpath(root) + "/")
+        return leads_out(path, root)
 
     def apply(self, changes: Sequence[SetupChange | FileMove]) -> None:
         moved_away = {change.path for change in changes if isinstance(change, FileMove)}

@@ -151,6 +151,11 @@ def _make_directories_writable(path: str) -> None:
                 os.chmod(inner, stat.S_IRWXU)
 
 
+def leads_out(path: str, root: str) -> bool:
+    """Do links lead this path, which begins below the root, to a place outside it?"""
+    return not os.path.realpath(path).startswith(os.path.realpath(root) + "/")
+
+
 def free_bytes(path: str) -> int:
     """The free space for this user on the disk of the path, which need not exist yet."""
     found = os.statvfs(_existing(path))

@@ -21,7 +21,7 @@ from lineclear.core.agents.conventions import (
     write_conventions,
 )
 from lineclear.core.words.refusals import Refusal, refuse
-from lineclear.host.files import write_atomically
+from lineclear.host.files import leads_out, write_atomically
 
 if TYPE_CHECKING:
     from lineclear.settings import Settings
@@ -111,7 +111,7 @@ def _read(root: str, name: str) -> str | None:
 
 def _real(root: str, name: str) -> str:
     """The path with links followed, but not out of the repository."""
-    path = os.path.realpath(os.path.join(root, name))
-    if not path.startswith(os.path.realpath(root) + "/"):
+    path = os.path.join(root, name)
+    if leads_out(path, root):
         raise refuse("conventions.broken", path=name, why="it is a link that points outside the repository")
-    return path
+    return os.path.realpath(path)
