@@ -1,7 +1,6 @@
 """Reads lineclear.toml as the landing branch has committed it. On the hook's path: cheap while main stays.
 
-The last answer is kept in the state directory, under main's commit. After main has moved, the file is read
-from git's loose objects, and only a packed one costs a git process.
+The last answer is kept in the state directory, under main's commit; git is asked only after main has moved.
 """
 
 from __future__ import annotations
@@ -33,40 +32,10 @@ def main_file(common_dir: str, state_directory: str, landing: str, name: str) ->
             return kept[len(head) :]
     except OSError:
         pass
-    content = _from_loose(common_dir, commit, name.encode())
-    if content is None:
-        content = _ask_git(common_dir, commit, name)
+    content = _ask_git(common_dir, commit, name)
     if content is not None:
         _keep(path, head + content)
     return content
-
-
-def _from_loose(common_dir: str, commit: str, name: bytes) -> bytes | None:
-    """None if one of the objects is packed; empty if the commit has no such plain file."""
-    found = _loose(common_dir, commit)
-    if found is None:
-        return None
-    tree = _loose(common_dir, found[5 : 5 + len(commit)].decode())
-    if tree is None:
-        return None
-    at, size = 0, len(commit) // 2
-    while at < len(tree):
-        end = tree.index(b"\0", at)
-        mode, _, entry = tree[at:end].partition(b" ")
-        if entry == name and mode.startswith(b"100"):
-            return _loose(common_dir, tree[end + 1 : end + 1 + size].hex())
-        at = end + 1 + size
-    return b""
-
-
-def _loose(common_dir: str, oid: str) -> bytes | None:
-    from zlib import decompress, error
-
-    try:
-        with open(f"{common_dir}/objects/{oid[:2]}/{oid[2:]}", "rb", buffering=0) as file:
-            return decompress(file.read() or b"").partition(b"\0")[2]
-    except (OSError, error):
-        return None
 
 
 def _ask_git(common_dir: str, commit: str, name: str) -> bytes | None:
@@ -75,11 +44,8 @@ def _ask_git(common_dir: str, commit: str, name: str) -> bytes | None:
     listed = git(["ls-tree", f"{commit}^{{tree}}", "--", name], common_dir, check=False)
     if listed.startswith(b"100"):
         return git(["cat-file", "blob", listed.split()[2].decode()], common_dir, check=False)
-    return (
-        b""
-        if git(["rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}"], common_dir, check=False)
-        else None
-    )
+    words = ["rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}"]
+    return b"" if git(words, common_dir, check=False) else None
 
 
 def _keep(path: str, content: bytes) -> None:
