@@ -1,0 +1,1 @@
+"""The radar: reads everybody's unmerged work, compares it, and keeps the findings in the log."""
