@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from lineclear.code.migrations import is_migration
 from lineclear.git.layout import landing_branch, names_in, worktrees
 from lineclear.git.object_store import ObjectStore
 from lineclear.git.run import git
-from lineclear.merge.migrations import is_migration
 
 if TYPE_CHECKING:
     from lineclear.git.layout import Layout

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
+from lineclear.code.migrations import is_migration
 from lineclear.code.routes import LOCAL_ROUTE
 from lineclear.merge import migrations, names_added
 from lineclear.merge.handlers.locks import command_for
@@ -37,13 +38,13 @@ class TreeFacts:
 
     @staticmethod
     def is_migration(path: str) -> bool:
-        return migrations.is_migration(path)
+        return is_migration(path)
 
     @staticmethod
     def is_of_interest(path: str) -> bool:
         kinds = (names_added.STYLES, names_added.ROUTED, names_added.CHANGES)
         is_known = any(kind.fullmatch(path) for kind in kinds)
-        return bool(is_known or command_for(path) or migrations.is_migration(path))
+        return bool(is_known or command_for(path) or is_migration(path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ def can_meet(
 ) -> bool:
     """Does one side add anything that could clash with the other? If not, there is nothing to plan, and the
     other side need not be read."""
-    if any(migrations.is_migration(path) for path in added) or any(map(command_for, texts)):
+    if any(is_migration(path) for path in added) or any(map(command_for, texts)):
         return True
     return any(_names(texts, before, names_of).values())
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lineclear.code.routes import are_apart, element, registered
+from lineclear.code.registrations import are_apart, element, registered
 from lineclear.code.symbols import member_name, path_of
 from lineclear.merge.handlers.keyed import sorted_here
 

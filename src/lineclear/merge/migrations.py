@@ -7,17 +7,14 @@ texts do not clearly say which one follows which, nothing is changed and the dou
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 
-_FOLDER = re.compile(
-    r"(?:^|/)(?:migrations?|migrate|versions|alembic|db/migrations?|sql|flyway)(?:/|$)", re.I
+from lineclear.code.migrations import (
+    ALEMBIC_ID,
+    ALEMBIC_PARENT,
+    PRISMA,
+    django_parents,
+    number_of,
 )
-_NUMBERED = re.compile(r"(V|U)?(\d{1,17})(__|_|-)(.+)")
-_DJANGO_PARENTS = re.compile(r"dependencies\s*=\s*\[(.*?)\]", re.S)
-ALEMBIC_ID = re.compile(r"""^revision(?:\s*:\s*str)?\s*=\s*["']([\w-]+)["']""", re.M)
-ALEMBIC_PARENT = re.compile(r"""^(down_revision(?:\s*:\s*[^=\n]+)?\s*=\s*)(["'])([\w-]+)\2""", re.M)
-_PRISMA = re.compile(r"((?:.*/)?prisma/migrations/)(\d{14})(_[^/]+/migration\.sql)")
-_CHANGE_SET = re.compile(r"<changeSet\b|\bchangeSet[\"']?\s*:|^--\s*changeset\s", re.M)
 
 
 class MigrationMoves:
@@ -34,18 +31,11 @@ class MigrationMoves:
         self.doubts = doubts or []
 
 
-def is_migration(path: str) -> bool:
-    folder, _, name = path.rpartition("/")
-    return bool(_FOLDER.search(folder) and re.search(r"\.(?:py|rb|sql|js|ts|xml|ya?ml|java|kt)$", name)) and (
-        not name.startswith("__")
-    )
-
-
 def renumber(left: dict[str, str], right: dict[str, str], paths: set[str]) -> MigrationMoves:
     moves = MigrationMoves()
-    prisma = {path: text for path, text in right.items() if _PRISMA.fullmatch(path)}
+    prisma = {path: text for path, text in right.items() if PRISMA.fullmatch(path)}
     if prisma:
-        _prisma({path: text for path, text in left.items() if _PRISMA.fullmatch(path)}, prisma, moves)
+        _prisma({path: text for path, text in left.items() if PRISMA.fullmatch(path)}, prisma, moves)
     for folder in sorted({path.rpartition("/")[0] for path in right if path not in prisma}):
         ours = {path: text for path, text in left.items() if path.rpartition("/")[0] == folder}
         theirs = {path: text for path, text in right.items() if path.rpartition("/")[0] == folder}
@@ -61,12 +51,6 @@ def renumber(left: dict[str, str], right: dict[str, str], paths: set[str]) -> Mi
 
 
 # -- by number: Rails, Flyway, golang-migrate, Knex, plain SQL --------------------------------------
-
-
-def number_of(path: str) -> tuple[str, int, str, str] | None:
-    """(letter, number, its digits, the rest of the name); None if the name has no number."""
-    found = _NUMBERED.fullmatch(path.rpartition("/")[2])
-    return (found[1] or "", int(found[2]), found[2], found[3] + found[4]) if found else None
 
 
 def _taken(paths: set[str], folder: str) -> set[int]:
@@ -133,14 +117,14 @@ def _alembic(ours: dict[str, str], theirs: dict[str, str], moves: MigrationMoves
     moves.commands.append("alembic upgrade head")
 
 
-# -- by time: Prisma; by id and author: Liquibase ------------------------------------------------------
+# -- by time: Prisma ---------------------------------------------------------------------------------
 
 
 def _prisma(ours: dict[str, str], theirs: dict[str, str], moves: MigrationMoves) -> None:
     """Each migration is a folder named by its time. One that is older than the left side's last gets a later
     time: Prisma takes migrations that run out of order for a lost history."""
-    last = max((found[2] for found in map(_PRISMA.fullmatch, ours) if found), default="")
-    rows = [(found, path) for path in sorted(theirs) for found in [_PRISMA.fullmatch(path)] if found]
+    last = max((found[2] for found in map(PRISMA.fullmatch, ours) if found), default="")
+    rows = [(found, path) for path in sorted(theirs) for found in [PRISMA.fullmatch(path)] if found]
     late = [(found, path) for found, path in rows if found[2] <= last]
     taken = {found[2] for found, path in rows}
     time = int(last or 0)
@@ -151,24 +135,6 @@ def _prisma(ours: dict[str, str], theirs: dict[str, str], moves: MigrationMoves)
         moves.changed[path] = (f"{found[1]}{time:014d}{found[3]}", theirs[path])
     if late:
         moves.commands.append("npx prisma migrate dev")
-
-
-def change_sets(text: str) -> dict[str, str]:
-    """Liquibase: id and author of each change set in a file -> its text up to the next one."""
-    starts = [found.start() for found in _CHANGE_SET.finditer(text)]
-    found: dict[str, str] = {}
-    for start, end in pairwise([*starts, len(text)]):
-        body = text[start:end]
-        plain = re.match(r"--\s*changeset\s+([\w.@-]+):([\w.-]+)", body)
-        author, number = (plain[1], plain[2]) if plain else (_value("author", body), _value("id", body))
-        if author and number:
-            found[f"change set {number} of {author}"] = " ".join(body.split())
-    return found
-
-
-def _value(key: str, body: str) -> str:
-    found = re.search(rf"""\b{key}["']?\s*[=:]\s*["']?([\w.@-]+)""", body[:400])
-    return found[1] if found else ""
 
 
 # -- by number and parent: Django --------------------------------------------------------------------
@@ -204,12 +170,7 @@ def _django_links(app: str, side: dict[str, str]) -> dict[str, str] | None:
     """Migration -> its one parent in the same app; None if one has several or none."""
     links = {}
     for path, text in side.items():
-        found = _DJANGO_PARENTS.search(text)
-        parents = (
-            re.findall(rf"""\(\s*["']{re.escape(app)}["']\s*,\s*["']([\w-]+)["']""", found[1])
-            if found
-            else []
-        )
+        parents = django_parents(app, text)
         if len(parents) != 1:
             return None
         links[path.rpartition("/")[2].removesuffix(".py")] = parents[0]

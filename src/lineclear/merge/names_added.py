@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from lineclear.code.migrations import change_sets
 from lineclear.code.routes import routes_of
 from lineclear.code.selectors import selectors_of
 from lineclear.merge.bounds import MAX_SIZE
-from lineclear.merge.migrations import change_sets
 
 STYLES = re.compile(r"(?!.*\.module\.).*\.(?:css|scss|less)")
 CHANGES = re.compile(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 
-from lineclear.merge.migrations import ALEMBIC_ID, ALEMBIC_PARENT, number_of
+from lineclear.code.migrations import ALEMBIC_ID, ALEMBIC_PARENT, number_of
 
 NUMBER, TIME, PARENT = "number", "time", "parent"
 # Year, month, day, hour, minute, second.

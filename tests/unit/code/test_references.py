@@ -10,7 +10,8 @@ from lineclear.code.languages import language_of
 from lineclear.code.nodes import flat_text
 from lineclear.code.parse import parse
 from lineclear.code.references import read_call
-from lineclear.code.routes import are_apart, element, registered, routes_of
+from lineclear.code.registrations import are_apart, element, registered
+from lineclear.code.routes import routes_of
 from lineclear.code.selectors import selectors_of
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from lineclear.app.queue.lock_making import made_of, notes_of, remake_beside
 from lineclear.app.queue.merge_trees import merge_two_trees
 from lineclear.app.queue.phases import candidate_of, frozen_proposals, phase_of
 from lineclear.app.tasks import append_task
+from lineclear.code.migrations import is_migration
 from lineclear.core.claims.resources import resource_of
 from lineclear.core.claims.strategies import strategy_for
 from lineclear.core.json_text import parse_json
@@ -30,7 +31,6 @@ from lineclear.core.tasks.states import HANDED_OVER, give_back, show_id
 from lineclear.core.values.file_changes import read_change
 from lineclear.merge import Labels
 from lineclear.merge.handlers.locks import command_for
-from lineclear.merge.migrations import is_migration
 from lineclear.merge.registry import has_handler
 
 if TYPE_CHECKING:
