@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from lineclear.code.parse import MAX_SIZE
 from lineclear.code.routes import routes_of
 from lineclear.code.selectors import selectors_of
-from lineclear.merge.bounds import MAX_SIZE
 from lineclear.merge.migrations import change_sets
 
 STYLES = re.compile(r"(?!.*\.module\.).*\.(?:css|scss|less)")
