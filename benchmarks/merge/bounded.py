@@ -10,9 +10,10 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from lineclear.code.parse import MAX_SIZE
 from lineclear.host.merge_processes import MergeProcesses
 from lineclear.merge import Labels
-from lineclear.merge.bounds import MAX_PLACES, MAX_SIZE
+from lineclear.merge.bounds import MAX_PLACES
 from lineclear.merge.rule_jobs import MergeJob, RuleFailure
 
 MOST_S = 3.0

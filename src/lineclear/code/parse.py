@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from lineclear.code.languages.table import Language
 
+MAX_SIZE = 1_500_000  # characters of a text; callers do not parse a larger one
 MAX_KEPT_TREES = 4  # the mergers and the verifier read the same three texts, one after the other
 MAX_YAML_LEVELS = 120
 MAX_ELEMENT_LEVELS = 256

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lineclear.code.parse import MAX_SIZE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from lineclear.merge.lines import Chunk
 
-MAX_SIZE = 1_500_000  # characters of one version
 MAX_PLACES = 500  # that both sides changed
 # Characters of all these places together, in one version; a long line counts in full.
 MAX_PLACES_SIZE = 200_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from lineclear.code.migrations import change_sets
+from lineclear.code.parse import MAX_SIZE
 from lineclear.code.routes import routes_of
 from lineclear.code.selectors import selectors_of
-from lineclear.merge.bounds import MAX_SIZE
 
 STYLES = re.compile(r"(?!.*\.module\.).*\.(?:css|scss|less)")
 CHANGES = re.compile(

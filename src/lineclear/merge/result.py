@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lineclear.merge.bounds import MAX_SIZE
+from lineclear.code.parse import MAX_SIZE
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from lineclear.code.languages import language_of
-from lineclear.code.parse import MAX_ELEMENT_LEVELS, parse
+from lineclear.code.parse import MAX_ELEMENT_LEVELS, MAX_SIZE, parse
 from lineclear.merge import MergeResult, engine, merge_texts
-from lineclear.merge.bounds import MAX_PLACES, MAX_PLACES_SIZE, MAX_SIZE
+from lineclear.merge.bounds import MAX_PLACES, MAX_PLACES_SIZE
 from lineclear.merge.names_added import may_add_names
 from lineclear.merge.result import Labels
 from lineclear.merge.rule_jobs import MergeJob, NamesJob, RenumberJob
