@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from lineclear.core.radar.facts import FileFacts, from_json
 from lineclear.merge.bounds import why_too_large
 from lineclear.merge.migrations import MigrationMoves, renumber
 from lineclear.merge.names_added import names_added
@@ -103,7 +104,24 @@ class RenumberJob:
         return MigrationMoves(changed, answer["commands"], doubts)
 
 
-def run_job(job: list[Any]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class FactsJob:
+    """Read the facts of one file."""
+
+    path: str
+    text: str
+
+    def why_not(self) -> str:
+        return why_too_large((self.text,))
+
+    def to_json(self) -> list[Any]:
+        return ["facts", self.path, self.text]
+
+    def read_answer(self, answer: list[Any]) -> FileFacts:
+        return from_json(answer)
+
+
+def run_job(job: list[Any]) -> Any:
     """Do what `to_json` of a job describes, and return what its `read_answer` reads."""
     kind, *values = job
     return _KINDS[kind](*values)
@@ -123,7 +141,14 @@ def _renumber(left: dict[str, str], right: dict[str, str], paths: list[str]) -> 
     return vars(renumber(left, right, set(paths)))
 
 
-_KINDS: dict[str, Callable[..., dict[str, Any]]] = {
+def _facts(path: str, text: str) -> list[Any]:
+    from lineclear.code.facts.reading import read_facts
+
+    return read_facts(path, text).to_json()
+
+
+_KINDS: dict[str, Callable[..., Any]] = {
+    "facts": _facts,
     "merge": _merge,
     "names": names_added,
     "renumber": _renumber,
