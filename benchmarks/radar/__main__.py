@@ -10,7 +10,7 @@ import sys
 
 from benchmarks.radar import cases
 from benchmarks.radar.scenarios import HALVES, UNREAD
-from lineclear.wiring.radar import compare_commits
+from lineclear.wiring.radar_commits import compare_commits
 
 
 def main() -> int:

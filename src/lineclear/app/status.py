@@ -10,6 +10,8 @@ from lineclear.app.queue.candidates import counts, live
 from lineclear.app.queue.candidates import state as queue_state
 from lineclear.app.queue.overview import NO_REVIEW, PERSON, is_unreviewed
 from lineclear.app.queue.phases import show_brief as show_phase
+from lineclear.app.radar.findings import open_findings
+from lineclear.app.radar.findings import show as show_finding
 from lineclear.app.runs.records import LIVE as LIVE_RUNS
 from lineclear.app.runs.records import live_runs, show_run
 from lineclear.app.tasks import show_brief, show_task
@@ -22,6 +24,7 @@ from lineclear.core.log.tables import (
     AGENT,
     CANDIDATE,
     CLAIM,
+    FINDING,
     LOG,
     MODE,
     PROPOSAL,
@@ -76,13 +79,14 @@ def status(
             "handed_over": view.count(TASK, "ready", (HANDED_OVER,)),
         },
         "queue": {"state": queue, "by": queue_by, "why": queue_why, **counts(view)},
+        "findings": [show_finding(row, me) for row in open_findings(view)],
         "unread": len(news["messages"]) + news["more"],
     }
 
 
 def _near_status(me: str) -> list[Question]:
     return [
-        *(by_index(table, "key") for table in (CLAIM, WAIT, AGENT)),
+        *(by_index(table, "key") for table in (CLAIM, WAIT, AGENT, FINDING)),
         *(by_index(TASK, "ready", state) for state in (TAKEN, FAILED, HANDED_OVER)),
         *(how_many(TASK, "ready", *prefix) for prefix in ((OPEN,), (OPEN, 0), (HANDED_OVER,))),
         *(by_index(RUN, "state", state) for state in LIVE_RUNS),

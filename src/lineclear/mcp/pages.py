@@ -8,13 +8,14 @@ from urllib.parse import unquote
 if TYPE_CHECKING:
     from typing import Any
 
-STATUS, TASKS = "lineclear://status", "lineclear://tasks"
+STATUS, TASKS, RADAR = "lineclear://status", "lineclear://tasks", "lineclear://radar"
 TASK, HOLDERS = "lineclear://task/", "lineclear://holders/"
 
 # address -> (name, what it shows)
 PAGES = {
     STATUS: ("status", "The current agents, claims, waits, tasks and queue"),
     TASKS: ("tasks", "All unfinished tasks"),
+    RADAR: ("radar", "What would break when everybody's unmerged work meets"),
 }
 TEMPLATES = {
     TASK + "{task}": ("task", "One task with its notes and history"),
@@ -28,6 +29,8 @@ def verb_of(address: str) -> tuple[str, dict[str, Any]] | None:
         return "status", {}
     if address == TASKS:
         return "task list", {}
+    if address == RADAR:
+        return "radar", {"known": True}
     if address.startswith(TASK) and len(address) > len(TASK):
         return "task show", {"task": unquote(address[len(TASK) :])}
     if address.startswith(HOLDERS) and len(address) > len(HOLDERS):
@@ -42,6 +45,8 @@ def is_touched(address: str, event: dict[str, Any]) -> bool:
         return True
     if address == TASKS:
         return kind.startswith("Task")
+    if address == RADAR:
+        return kind.startswith("Finding")
     if address.startswith(TASK):
         number = unquote(address[len(TASK) :]).upper().removeprefix("T-")
         return kind.startswith("Task") and event["subject"] == f"T-{number}"

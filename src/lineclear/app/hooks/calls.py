@@ -18,7 +18,7 @@ from lineclear.core.agents.hooks import (
     STOP,
     HookAnswer,
 )
-from lineclear.core.log.tables import AGENT, CLAIM, TASK, WAIT, WORKTREE
+from lineclear.core.log.tables import AGENT, CLAIM, FINDING, TASK, WAIT, WORKTREE
 from lineclear.core.tasks.states import TAKEN
 from lineclear.core.words.refusals import Refusal
 
@@ -93,7 +93,7 @@ def _near(place: HookPlace, call: HookCall, memory: Memory, changed: list[str]) 
     from lineclear.core.log.queries import any_of, by_index, by_key
 
     name = memory.get("agent")
-    asked = [any_of(AGENT, "tree", place.tree), by_key(WORKTREE, place.tree)]
+    asked = [any_of(AGENT, "tree", place.tree), by_key(WORKTREE, place.tree), by_index(FINDING, "key")]
     if call.session:
         asked.append(any_of(AGENT, "session", call.session))
     if name:
@@ -120,11 +120,14 @@ def _save_beside(place: HookPlace, call: HookCall, agent: str) -> None:
     if changed_ns <= saved_ns or place.is_check:
         return
     try:
-        if now_ns - saved_ns >= place.rules.every_ms * 1_000_000:
-            if not _is_kept_safe(place):
-                place.worktree.save_beside(agent.partition("/")[0])
+        if now_ns - saved_ns < place.rules.every_ms * 1_000_000:
+            if is_edit:
+                place.session_files.note_edit()  # a later call takes the snapshot if nobody else does
+                place.worktree.note_edit()
+        elif not _is_kept_safe(place):
+            place.worktree.save_beside(agent.partition("/")[0])
         elif is_edit:
-            place.session_files.note_edit()  # a later call takes the snapshot
+            place.worktree.note_edit()
     except OSError:
         pass  # the answer is more important
 

@@ -12,6 +12,7 @@ from lineclear.app.hooks.call_context import HERE_NS, HookSession
 from lineclear.app.hooks.claims import ANNOUNCED, UNANNOUNCED, announce, begin_short, end_shorts, writer_of
 from lineclear.app.hooks.judging import JUDGEMENTS, judge
 from lineclear.app.messages import inbox, mark_read_in
+from lineclear.app.radar.telling import findings_for, mark_told_in
 from lineclear.code.outline import symbol_at
 from lineclear.core.agents import hooks
 from lineclear.core.agents.hooks import HookAnswer
@@ -20,6 +21,7 @@ from lineclear.core.claims.granting import EXCLUSIVE
 from lineclear.core.claims.leases import is_over
 from lineclear.core.claims.strategies import LOCKED, OPTIMISTIC, READ_ONLY, SINGLE_WRITER, strategy_for
 from lineclear.core.log.tables import AGENT, CLAIM, TASK
+from lineclear.core.radar.telling import interrupts
 from lineclear.core.tasks.states import TAKEN
 from lineclear.core.words.refusals import Refusal, named, refuse, shorten
 
@@ -33,13 +35,17 @@ if TYPE_CHECKING:
     from lineclear.core.log.tables import Claim, Task
 
 
+# What the session's memory keeps until the next call can write it to the store.
+_PENDING = ("told", "found", "short", UNANNOUNCED)
+
+
 def is_write_likely(
     memory: Memory, presence: Presence, call: HookCall, *, is_main: bool, changed: list[str]
 ) -> bool:
     """Guess from the session's memory whether the answer will write to the store. `changed`: the paths that
     shell commands have changed."""
     name = memory.get("agent")
-    if not name or is_renewal_due(presence, name) or any(map(memory.keys, ("told", "short", UNANNOUNCED))):
+    if not name or is_renewal_due(presence, name) or any(map(memory.keys, _PENDING)):
         return True
     if call.event in (hooks.SESSION_START, hooks.SUBAGENT_START):
         return True
@@ -340,13 +346,13 @@ def _others(session: HookSession) -> list[str]:
 
 
 def _stop(session: HookSession, call: HookCall, reply: HookAnswer) -> None:
-    """Keep the agent from stopping, once, if it must still hear of forbidden changes, urgent messages or
-    exclusive claims that it holds."""
+    """Keep the agent from stopping, once, if it must still hear of forbidden changes, urgent messages,
+    exclusive claims that it holds or findings that interrupt."""
     _end_leftovers(session)
     if call.is_again or session.memory.get("stopped"):
         return
     left = _before_going(session, is_all=call.is_deaf)
-    words = "\n\n".join(part for part in (_grave(session), *left) if part)
+    words = "\n\n".join(part for part in (_grave(session), *left, _findings(session, is_all=False)) if part)
     if words:
         session.memory.set("stopped", "", "1")
         reply.is_denied, reply.reason = True, words
@@ -447,7 +453,23 @@ def _tell(session: HookSession, call: HookCall, reply: HookAnswer) -> None:
     if ids:
         _put(session, call, reply, [text])
         _remember_told(session, ids)
+    is_pause = call.event in (hooks.PROMPT, hooks.SESSION_START)
+    _put(session, call, reply, [_findings(session, is_all=is_pause)])
     session.told_up_to(int(news["position"]))
+
+
+def _findings(session: HookSession, *, is_all: bool) -> str:
+    """The radar's findings that the agent has not heard of: all of them, or only those that interrupt."""
+    name = session.caller.name
+    rows = [row for row in findings_for(session.tx, name) if is_all or interrupts(row, name)]
+    if not rows:
+        return ""
+    from lineclear.core.words.findings import findings_text
+
+    text, ids = findings_text(rows, name)
+    for number in ids:
+        session.memory.set("found", str(number), "1")
+    return text
 
 
 def _remember_told(session: HookSession, ids: list[int]) -> None:
@@ -456,9 +478,15 @@ def _remember_told(session: HookSession, ids: list[int]) -> None:
 
 
 def _mark_read(session: HookSession) -> None:
-    """Mark the messages of the last answer as read: the session's next call shows that they arrived."""
+    """Mark the messages and findings of the last answer as told: the session's next call shows that they
+    arrived."""
     told = [int(key) for key in session.memory.keys("told") if key.isdigit()]
     if told:
         mark_read_in(session.tx, session.caller, told)
         for message in told:
             session.memory.set("told", str(message), "")
+    found = [int(key) for key in session.memory.keys("found") if key.isdigit()]
+    if found:
+        mark_told_in(session.tx, session.caller, found)
+        for number in found:
+            session.memory.set("found", str(number), "")

@@ -54,16 +54,17 @@ def compare_sides(
     cache: FactsCache,
     rules: MergeRules,
     sides: Sequence[Side],
+    *,
+    main: tuple[str, str] = ("", ""),
     task_of: Callable[[str], int] = lambda _: 0,
 ) -> PassReport:
-    """Compare all sides with each other and with main. `task_of` gives the task whose work landed with a
-    commit of main, 0 if none."""
+    """Compare all sides with each other and with `main`, its commit and tree. `task_of` gives the task whose
+    work landed with a commit of main, 0 if none."""
     picture = _Picture(git, cache, rules, task_of)
     report = PassReport(sides=[side.name for side in sides])
     works = [work for side in sides if (work := picture.work_of(side)) is not None]
-    main_commit, main_tree = git.main()
     for work in works:
-        landed = picture.main_since(work, main_commit, main_tree)
+        landed = picture.main_since(work, *main)
         if landed is not None:
             report.pairs += 1
             picture.meet(landed, work, report)

@@ -20,7 +20,12 @@ _MOST_LANDED = 500
 def run_pass(ports: RadarPorts) -> PassReport:
     """Compare everybody's work as it is now, and keep what was found in the log."""
     report = compare_sides(
-        ports.git, ports.cache, ports.rules, ports.git.sides(), lambda commit: _task_of(ports.store, commit)
+        ports.git,
+        ports.cache,
+        ports.rules,
+        ports.git.sides(),
+        main=ports.git.main(),
+        task_of=lambda commit: _task_of(ports.store, commit),
     )
     if ports.git.left_out:
         report.skipped.append(f"{ports.git.left_out} older worktrees and branches")

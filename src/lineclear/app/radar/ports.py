@@ -62,6 +62,12 @@ class RadarGit(Protocol):
         """word -> {path: blob} of the text files of a tree that contain the word as a whole; at most
         `MOST_FILES_NAMING` files for each word."""
 
+    def common_tree(self, left: str, right: str) -> str:
+        """The tree of the merge base of two commits; "" if they have none."""
+
+    def blob_at(self, tree: str, path: str) -> str:
+        """The blob at a path of a tree; "" if there is none."""
+
     def who_changed(self, base: str, tip: str, path: str) -> str:
         """The newest commit of base..tip that changed the path; "" if there is none."""
 

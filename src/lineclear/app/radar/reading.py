@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from lineclear.code.migrations import is_migration
 from lineclear.core.radar.facts import NOT_READ
-from lineclear.merge.migrations import is_migration
 from lineclear.merge.rule_jobs import FactsJob, RuleFailure
 
 if TYPE_CHECKING:

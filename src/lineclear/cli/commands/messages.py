@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lineclear.app import messages
+from lineclear.app.radar import findings, telling
 from lineclear.app.waiting_for_news import await_messages
 from lineclear.cli.command import Command, Context
 from lineclear.cli.inputs import given_text
 from lineclear.cli.parser import duration, whole_number
 from lineclear.cli.render import quoted
 from lineclear.core.agents.names import agent_name, topic_name
+from lineclear.core.words.findings import words_for
 from lineclear.core.words.refusals import Refusal
 
 if TYPE_CHECKING:
@@ -68,14 +70,18 @@ def inbox(context: Context, args: Namespace) -> int | None:
         return store.read(lambda view: messages.inbox(view, caller.name, args.limit))
 
     found = await_messages(store, args.wait, look) if args.wait else look()
-    context.out.data(found, *_lines(found))
+    rows = store.read(lambda view: telling.findings_for(view, caller.name))
+    found["findings"] = [findings.show(row, caller.name) for row in rows]
+    context.out.data(found, *_lines(found, [words_for(row, caller.name) for row in rows]))
     context.out.flush()
     context.delivered(found["position"])
+    if not args.peek:
+        telling.mark_told(store, caller, [row.id for row in rows])
     return None if is_taken or args.peek else _mark(context, found["messages"])
 
 
-def _lines(found: dict[str, Any]) -> list[str]:
-    lines = []
+def _lines(found: dict[str, Any], told: list[str]) -> list[str]:
+    lines = [f"The radar found: {words}" for words in told]
     for message in found["messages"]:
         urgent = ", urgent" if message["urgent"] else ""
         to = _show_audience(message["to"])

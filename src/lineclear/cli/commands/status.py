@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lineclear.wiring.repo import Repo
 
 REFRESH_S = 2.0
+MOST_FINDINGS = 5
 
 
 def _declare(parser: ArgumentParser) -> None:
@@ -87,12 +88,28 @@ def _run_lines(facts: dict[str, Any]) -> list[str | TextTable]:
     return [table, "They have no supervisor: `lineclear run` takes over.", ""]
 
 
+def finding_lines(findings: list[dict[str, Any]]) -> list[str | TextTable]:
+    """One line for each finding that interrupts; the others are counted."""
+    urgent = [found for found in findings if found["interrupts"]]
+    lines: list[str | TextTable] = [
+        f"  {found['id']} {found['kind']} between {plain(' and '.join(found['agents']))}: "
+        f"{plain(found['symbol'] or found['files'][0])}"
+        for found in urgent[:MOST_FINDINGS]
+    ]
+    left = len(findings) - len(lines)
+    if not findings:
+        return []
+    more = [f"  {left} more"] if left else []
+    return ["RADAR (`lineclear radar` explains)", *lines, *more, ""]
+
+
 def _lines(facts: dict[str, Any]) -> list[str | TextTable]:
     lines: list[str | TextTable] = []
     if facts["needs_you"]:
         lines.append("NEEDS YOU")
         for need in facts["needs_you"]:
             lines += [f"  {plain(need['what'])} ({plain(need['why'])})", f"    {need['next']}"]
+    lines += finding_lines(facts["findings"])
     if facts["phase"]["phase"] != PARALLEL:
         lines += [phase_line(facts["phase"]), ""]
     lines += _run_lines(facts)

@@ -70,7 +70,9 @@ def _declare_adopt(parser: ArgumentParser) -> None:
 
 def adopt(context: Context, args: Namespace) -> None:
     path = os.path.join(context.cwd, args.path)
-    place = worktrees_in(context.repo).adopt(context.caller, path, agent=args.agent or "", task=args.task)
+    caller = context.caller
+    agent = args.agent or ("" if caller.is_person else caller.name)
+    place = worktrees_in(context.repo).adopt(caller, path, agent=agent, task=args.task)
     known = "is adopted" if place.is_new else "was already known"
     told = [f"The worktree {place.tree} {known}; it is at {place.path}", *_told(place.as_dict())[1:]]
     context.out.data(place.as_dict(), *told)

@@ -135,11 +135,15 @@ class Delta:
             )
             # Those that stand where one stood before are the old ones.
             uses = sorted(file.after.uses, key=lambda use: (_same_use(use), use.inside) not in inside_before)
+            renamed = {
+                row.alias: row.name for row in file.after.imports if row.name not in ("", "*", row.alias)
+            }
             for use in uses:
                 is_new = old[_same_use(use)] <= 0
                 old[_same_use(use)] -= 1
                 if is_new or (path, use.inside) in self.edited:
-                    found.setdefault(use.name, []).append(PlacedUse(path, use, is_new))
+                    name = use.name if use.receiver else renamed.get(use.name, use.name)
+                    found.setdefault(name, []).append(PlacedUse(path, use, is_new))
         return found
 
     @cached_property

@@ -38,7 +38,7 @@ def is_module_of(module: str, here: Place, there: Place) -> bool:
     family = here.family
     if family in BY_PACKAGE:
         separator = "\\" if family == "php" else "."
-        own = f"{there.package}{separator}{_stem(there.path).rpartition('/')[2]}"
+        own = f"{there.package}{separator}{stem_of(there.path).rpartition('/')[2]}"
         return module.strip("\\") in (there.package, own)
     if family == "go":
         folder = dirname(there.path)
@@ -63,7 +63,7 @@ def files_of(module: str, here: Place) -> list[str]:
         return [f"{root}{place}{end}" for root in ("", "src/") for end in (".py", "/__init__.py", ".pyi")]
     if here.family == "script" and module.startswith("."):
         place = normpath(join(folder, module))
-        stem = _stem(place) if place.endswith(_SCRIPTS) else place
+        stem = stem_of(place) if place.endswith(_SCRIPTS) else place
         return [place, *(stem + end for end in _SCRIPTS), *(f"{stem}/index{end}" for end in _SCRIPTS)]
     if here.family == "ruby":
         place = normpath(join(folder, module))
@@ -73,7 +73,7 @@ def files_of(module: str, here: Place) -> list[str]:
 
 def _ends_like(module: str, family: str, path: str) -> bool:
     """Is an absolute module the end of a file's path?"""
-    stem = _stem(path).removesuffix("/__init__").removesuffix("/index")
+    stem = stem_of(path).removesuffix("/__init__").removesuffix("/index")
     if module.startswith("."):
         return False
     if family == "python":
@@ -82,7 +82,7 @@ def _ends_like(module: str, family: str, path: str) -> bool:
         if not module.startswith(_OWN_ROOTS):
             return False
         module = module.removeprefix("@").removeprefix("~").removeprefix("#").lstrip("/")
-        module = _stem(module) if module.endswith(_SCRIPTS) else module
+        module = stem_of(module) if module.endswith(_SCRIPTS) else module
     elif family != "ruby":
         return False
     return stem == module or stem.endswith("/" + module)
@@ -105,12 +105,13 @@ def _is_rust_module(module: str, path: str, other: str) -> bool:
 
 
 def _rust_steps(path: str) -> list[str]:
-    steps = _stem(path).split("/")
+    steps = stem_of(path).split("/")
     if "src" in steps:
         steps = steps[len(steps) - steps[::-1].index("src") :]
     return steps[:-1] if steps[-1] in ("lib", "main", "mod") else steps
 
 
-def _stem(path: str) -> str:
+def stem_of(path: str) -> str:
+    """A path without its ending."""
     folder, slash, name = path.rpartition("/")
     return f"{folder}{slash}{name.removesuffix('.d.ts').rpartition('.')[0] or name.removesuffix('.d.ts')}"

@@ -10,7 +10,7 @@ from posixpath import dirname
 from typing import TYPE_CHECKING
 
 from lineclear.core.radar.facts import INTERFACE, TYPE
-from lineclear.core.radar.findings import LIKELY, SURE
+from lineclear.core.radar.findings import LIKELY, POSSIBLE, SURE
 from lineclear.core.radar.modules import BY_PACKAGE, Place, files_of, is_module_of
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 
 _SELVES = ("self", "this", "cls", "super", "super()", "Self", "static", "parent", "base", "@self")
+# Bases that give a type no members that anybody calls.
+ROOT_TYPES = ("object", "Object", "Protocol", "ABC", "Generic", "Enum")
 # Names with a meaning of their own in standard libraries, or in most programs.
 _COMMON = frozenset((
     "add", "all", "append", "apply", "build", "call", "check", "clear", "close", "copy", "count",
@@ -45,14 +47,16 @@ _COMMON = frozenset((
 def means(use: Use, here: Place, wanted: Definition, there: Place, world: World) -> str:
     """How sure it is that a use in the file `here` means the definition `wanted` of the file `there`: SURE,
     LIKELY, or "" if it does not or that cannot be told."""
-    if use.name != wanted.bare or here.family != there.family:
+    if here.family != there.family:
         return ""
     owner = wanted.name.rpartition(".")[0]
+    if not owner and not use.receiver:
+        return sees(use.name, here, there, world, wanted.bare)
+    if use.name != wanted.bare:
+        return ""
     if owner:
         return _means_member(use, here, owner, wanted, there, world)
-    if use.receiver:
-        return SURE if _is_module(use.receiver, here, there) else ""
-    return sees(use.name, here, there, world)
+    return SURE if _is_module(use.receiver, here, there) else ""
 
 
 def imports_name(row: Import, here: Place, name: str, there: Place) -> bool:
@@ -81,10 +85,12 @@ def _means_member(use: Use, here: Place, owner: str, wanted: Definition, there: 
     return LIKELY if _is_only(wanted, there, world) else ""
 
 
-def sees(name: str, here: Place, there: Place, world: World) -> str:
-    """Does the bare name in the file `here` mean the top-level definition of that name in `there`?"""
+def sees(name: str, here: Place, there: Place, world: World, wanted: str = "") -> str:
+    """Does the bare name in the file `here` mean the top-level definition `wanted` in `there`? By default the
+    definition has the same name; an import may give it another."""
+    wanted = wanted or name
     if here.path == there.path:
-        return SURE
+        return SURE if name == wanted else ""
     if any(row.name == name for row in here.facts.definitions):
         return ""
     imports = here.facts.imports
@@ -165,11 +171,12 @@ def _is_only_type(name: str, there: Place, world: World) -> bool:
     return True
 
 
-def may_inherit(owner: str, name: str, here: Place, world: World) -> bool:
-    """May the type get this member from a base? True also if a base is not in the repository."""
+def inherits(owner: str, name: str, here: Place, world: World) -> str:
+    """Does the type get this member from a base? SURE, POSSIBLE if a base is not in the repository, or ""."""
     row = next((row for row in here.facts.definitions if row.name == owner), None)
+    found = ""
     for base in map(bare_type, row.bases if row is not None else ()):
-        if base in ("object", "Protocol", "ABC", "Generic", "Enum"):
+        if base in ROOT_TYPES:
             continue
         rows = [
             (facts, other.name)
@@ -177,11 +184,11 @@ def may_inherit(owner: str, name: str, here: Place, world: World) -> bool:
             for other in facts.definitions
             if other.bare == base and other.kind in (TYPE, INTERFACE)
         ]
-        if not rows or any(
-            inner.name == f"{found}.{name}" for facts, found in rows for inner in facts.definitions
-        ):
-            return True
-    return False
+        if any(inner.name == f"{other}.{name}" for facts, other in rows for inner in facts.definitions):
+            return SURE
+        if not rows:
+            found = POSSIBLE
+    return found
 
 
 def bare_type(text: str) -> str:

@@ -18,6 +18,9 @@ from lineclear.core.radar.facts import (
     LITERAL,
     METHOD,
     MIGRATION,
+    NAMED_REST,
+    PLAIN,
+    REST,
     TYPE,
 )
 from lineclear.core.radar.findings import DEPENDENCY as EXCLUDING
@@ -31,19 +34,21 @@ from lineclear.core.radar.findings import (
     SURE,
     Finding,
 )
-from lineclear.core.radar.modules import BY_PACKAGE, Place, is_module_of
+from lineclear.core.radar.modules import BY_PACKAGE, Place, is_module_of, stem_of
 from lineclear.core.radar.ranges import exclude_each_other
-from lineclear.core.radar.resolving import bare_type, imports_name, may_inherit, means, sees
+from lineclear.core.radar.resolving import ROOT_TYPES, bare_type, imports_name, inherits, means, sees
 from lineclear.core.radar.shapes import misfit_of, missing_fields, reordering_of, return_change, retyping_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lineclear.core.radar.deltas import Delta, PlacedUse, Reshaped
-    from lineclear.core.radar.facts import Definition, FileFacts
+    from lineclear.core.radar.facts import Definition, FileFacts, Import
     from lineclear.core.radar.resolving import World
 
 _TYPES = (TYPE, INTERFACE)
+# A file is a module here.
+_BY_FILE = ("python", "script", "ruby")
 # Two functions of one name may stand side by side if their parameters differ.
 _OVERLOADED = ("jvm", "c_sharp", "cpp", "c")
 
@@ -108,8 +113,10 @@ def _removed(row: Reshaped, there: Place, changer: Delta, user: Delta, world: Wo
             break
     if not sure:
         return
-    if owner and may_inherit(owner, row.bare, there, world):
-        sure = POSSIBLE
+    inherited = inherits(owner, row.bare, there, world) if owner else ""
+    if inherited == SURE:
+        return
+    sure = inherited or sure
     detail = ""
     if row.moved_to:
         detail = f"moved to {row.moved_to}"
@@ -215,7 +222,7 @@ def _unimplemented(
     changed = {
         name: member
         for name, member in members(after, row.name, METHOD).items()
-        if name in old and member.is_open and misfit_between(old[name], member)
+        if name in old and _differ(old[name], member)
     }
     if not needed and not changed:
         return
@@ -225,10 +232,12 @@ def _unimplemented(
             continue
         sure = sees(row.bare, here, there, world) if not placed.use.receiver else LIKELY
         own = members(here.facts, placed.use.inside, METHOD, FIELD)
-        if not sure or may_inherit_all(placed.use.inside, row.bare, here):
+        if not sure:
             continue
-        lacking = [name for name in needed if name not in own]
-        unfit = [name for name in changed if name in own and misfit_between(own[name], changed[name])]
+        lacking = (
+            [] if _has_other_bases(placed.use.inside, row.bare, here) else [n for n in needed if n not in own]
+        )
+        unfit = [name for name in changed if name in own and _differ(own[name], changed[name])]
         for name in [*lacking, *unfit][:1]:
             member = needed.get(name) or changed[name]
             before = old[name].head if name in old else ""
@@ -251,23 +260,22 @@ def _unimplemented(
             return
 
 
-def may_inherit_all(type_name: str, base: str, here: Place) -> bool:
-    """Has the type another base that may provide the member? Then nothing can be said."""
+def _has_other_bases(type_name: str, base: str, here: Place) -> bool:
+    """Has the type another base that may provide the member, or need it not (an interface)?"""
     row = next((row for row in here.facts.definitions if row.name == type_name), None)
-    others = [name for name in map(bare_type, row.bases if row is not None else ()) if name != base]
-    return any(name not in ("ABC", "Protocol", "object", "Generic") for name in others) or (
-        row is not None and row.kind == INTERFACE
-    )
+    if row is None or row.kind == INTERFACE:
+        return True
+    return any(name != base and name not in ROOT_TYPES for name in map(bare_type, row.bases))
 
 
-def misfit_between(given: Definition, wanted: Definition) -> bool:
+def _differ(given: Definition, wanted: Definition) -> bool:
     """Can a method with one form not stand in for the other?"""
     if given.parameters is None or wanted.parameters is None:
         return False
-    needed = [row for row in given.parameters if row.is_required and row.kind == "plain"]
-    offered = [row for row in wanted.parameters if row.kind == "plain"]
-    has_rest = any(row.kind in ("rest", "named rest") for row in given.parameters)
-    taken = [row for row in given.parameters if row.kind == "plain"]
+    taken = [row for row in given.parameters if row.kind == PLAIN]
+    offered = [row for row in wanted.parameters if row.kind == PLAIN]
+    needed = [row for row in taken if row.is_required]
+    has_rest = any(row.kind in (REST, NAMED_REST) for row in given.parameters)
     required = [row for row in offered if row.is_required]
     return len(needed) > len(offered) or (len(taken) < len(required) and not has_rest)
 
@@ -312,26 +320,34 @@ def _gone_modules(changer: Delta, user: Delta) -> Iterator[Finding]:
     """A file that one side removed or moved, and that the other newly imports as a whole."""
     for path, successor in changer.gone_files.items():
         before = changer.files[path].before
-        if before is None:
+        if before is None or Place(path, before).family not in _BY_FILE:
             continue
         there = Place(path, before)
         for placed in user.imported:
             here = _place(user, placed.path)
-            if here is None or here.family != there.family or here.family in (*BY_PACKAGE, "go"):
+            if here is None or here.family != there.family or user.has(path):
                 continue
-            if placed.imported.name not in ("", "*") or not is_module_of(placed.imported.module, here, there):
+            if not _is_import_of(placed.imported, here, there):
                 continue
             yield Finding(
                 kind=REMOVED,
                 agents=(changer.name, user.name),
                 files=_files(path, placed.path),
-                symbol=path,
+                symbol=stem_of(path).rpartition("/")[2],
                 old=path,
                 new=successor,
                 detail=f"moved to {successor}" if successor else "",
                 interrupts=True,
             )
             break
+
+
+def _is_import_of(row: Import, here: Place, there: Place) -> bool:
+    """Does the import name this file as a whole? `from shop import cart` names the file shop/cart.py."""
+    if row.name in ("", "*"):
+        return is_module_of(row.module, here, there)
+    below = f"{row.module}{'' if row.module.endswith('.') else '.'}{row.name}"
+    return here.family == "python" and is_module_of(below, here, there)
 
 
 # -- both do the same ---------------------------------------------------------------------------
