@@ -1,4 +1,5 @@
-"""`python -m benchmarks.radar cases [open|unread] [--show-wrong]`: precision and recall on labelled scenarios."""
+"""`python -m benchmarks.radar cases [open|unread] [--show-wrong]`: precision and recall on labelled
+scenarios."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lineclear.app.queue.merge_trees import merge_two_trees
-from lineclear.app.radar.known_work import Owner
-from lineclear.app.radar.ports import MAIN_TREE, MOST_FILES_NAMING, Side
+from lineclear.app.radar.known_work import TreeOwner
+from lineclear.app.radar.ports import MAIN_TREE, MOST_FILES_NAMING, WorkSide
 from lineclear.core.worktrees.rules import HALF_MADE
 from lineclear.git import layout as layouts
 from lineclear.git.landing import landing_ref
@@ -109,7 +109,7 @@ class CloneRadar:
         commit = self._objects.commit_of(self._main_ref)
         return (commit, self._tree_of(commit)) if commit else ("", "")
 
-    def sides(self) -> list[Side]:
+    def sides(self) -> list[WorkSide]:
         main, main_tree = self.main()
         self.left_out = 0
         if not main:
@@ -122,7 +122,7 @@ class CloneRadar:
         live = [
             work for work in (*worktrees, *branches) if work.at_s >= oldest_s or work.branch in known.queued
         ]
-        found: list[Side] = []
+        found: list[WorkSide] = []
         for work in sorted(live, key=lambda work: (-work.at_s, work.worktree, work.branch)):
             if len(found) >= MOST_SIDES:
                 self.left_out += 1
@@ -144,7 +144,7 @@ class CloneRadar:
             if not self._tree_of(head):
                 continue
             commit = self._newest_snapshot(name, git_dir, head) or head
-            owner = known.owners.get(self._scope + name, Owner())
+            owner = known.owners.get(self._scope + name, TreeOwner())
             shown = MAIN_TREE if is_main and _HEADS + branch == self._main_ref else branch or name
             yield _Work(
                 name=owner.agent or shown, head=head, commit=commit, branch=branch,
@@ -183,7 +183,7 @@ class CloneRadar:
                 task=known.queued.get(branch, 0), at_s=int(at_s or 0),
             )  # fmt: skip
 
-    def _side(self, work: _Work, main: str, main_tree: str, known: KnownWork) -> Side | None:
+    def _side(self, work: _Work, main: str, main_tree: str, known: KnownWork) -> WorkSide | None:
         """None if it has nothing that main does not have."""
         # After a linear landing main has the content of the tip, but not its commit.
         base = work.head if work.head in known.landed else self._base(main, work.head)
@@ -192,7 +192,7 @@ class CloneRadar:
             return None
         if base != main and self._is_within(base_tree, tree, main_tree):
             return None
-        return Side(
+        return WorkSide(
             name=work.name, tree=tree, commit=work.commit, base=base, base_tree=base_tree, branch=work.branch,
             worktree=work.worktree, task=work.task, at_s=work.at_s,
         )  # fmt: skip
@@ -245,9 +245,9 @@ class CloneRadar:
     def blob_at(self, tree: str, path: str) -> str:
         return self._trees.entries(tree, [path]).get(path, ("", ""))[1]
 
-    def side_at(self, name: str, commit: str, base: str) -> Side:
+    def side_at(self, name: str, commit: str, base: str) -> WorkSide:
         """A commit as a side, whatever branches there are."""
-        return Side(
+        return WorkSide(
             name=name, tree=self._tree_of(commit), commit=commit, base=base, base_tree=self._tree_of(base),
             branch=name, worktree="", task=0, at_s=self._time_of(commit),
         )  # fmt: skip

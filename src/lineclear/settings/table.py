@@ -367,10 +367,7 @@ class Settings:
     )
     # -- radar --
     radar_on: bool = setting(
-        SWITCH,
-        True,
-        "Compare the unmerged work of all worktrees and branches, and tell agents what would break when it "
-        "is merged.",
+        SWITCH, True, "Compare everybody's unmerged work, and tell agents what would break at landing."
     )
     radar_live_for_ms: int = setting(
         DURATION,

@@ -44,6 +44,7 @@ def test_an_empty_repository_has_an_empty_page(world: World) -> None:
         "waits": [],
         "tasks": {"ready": 0, "open": 0, "taken": [], "handed_over": 0},
         "queue": {"state": "open", "by": "", "why": "", "waiting": 0, "held": 0, "needs you": 0},
+        "findings": [],
         "unread": 0,
     }
 

@@ -19,7 +19,7 @@ from lineclear.mcp.prompts import PROMPTS, prompt_text
 MOST_TOKENS = 1_500
 DEFAULT = (
     "status", "claim", "release", "who", "task_next", "task_note", "task_done", "task_add", "say", "inbox",
-    "value_get", "value_put", "propose", "check", "land",
+    "radar", "value_get", "value_put", "propose", "check", "land",
 )  # fmt: skip
 
 

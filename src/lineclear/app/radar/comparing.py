@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lineclear.app.queue.merge_trees import MergeRules
-    from lineclear.app.radar.ports import FactsCache, RadarGit, Side
+    from lineclear.app.radar.ports import FactsCache, RadarGit, WorkSide
 
     # path -> (blob before, blob after), "" where there is none
     Changes = dict[str, tuple[str, str]]
@@ -53,7 +53,7 @@ def compare_sides(
     git: RadarGit,
     cache: FactsCache,
     rules: MergeRules,
-    sides: Sequence[Side],
+    sides: Sequence[WorkSide],
     *,
     main: tuple[str, str] = ("", ""),
     task_of: Callable[[str], int] = lambda _: 0,
@@ -87,7 +87,7 @@ def _pairs(works: list[_Work]) -> Iterable[tuple[_Work, _Work]]:
 class _Work:
     """One side with what it changed since its base. `offers` and `wants` are names: see the rules."""
 
-    side: Side
+    side: WorkSide
     changes: Changes
     delta: Delta
     offers: set[str]
@@ -112,7 +112,7 @@ class _Picture:
 
     # -- sides ----------------------------------------------------------------------------------
 
-    def work_of(self, side: Side) -> _Work | None:
+    def work_of(self, side: WorkSide) -> _Work | None:
         """None for a side that changed nothing."""
         changes = self._git.changed(side.base_tree, side.tree)
         if len(changes) > MOST_FILES_OF_SIDE:
@@ -134,7 +134,7 @@ class _Picture:
             self._main[side.base] = self._work(main, changes)
         return self._main[side.base]
 
-    def _work(self, side: Side, changes: Changes) -> _Work:
+    def _work(self, side: WorkSide, changes: Changes) -> _Work:
         wanted = [(path, oid) for path, row in changes.items() for oid in row if oid]
         self._read(wanted)
         known = {path: tuple(self._facts.get((path, oid)) for oid in row) for path, row in changes.items()}
@@ -308,7 +308,7 @@ def _conflict(agents: tuple[str, ...], paths: tuple[str, ...], rows: list[dict[s
     )
 
 
-def _key_of(left: Side, right: Side) -> str:
+def _key_of(left: WorkSide, right: WorkSide) -> str:
     parts = [str(VERSION)]
     for side in (left, right):
         parts += [side.name, side.base_tree, side.tree, str(side.task)]

@@ -65,7 +65,7 @@ def record(
 
 
 def _tasks_of_sides(view: View) -> dict[str, int]:
-    """Side -> the task that it works on. The side of a worktree without an agent goes by its branch."""
+    """WorkSide -> the task that it works on. The side of a worktree without an agent goes by its branch."""
     tasks = {row.agent or row.branch: row.task for row in view.scan(WORKTREE, "key") if row.task}
     for state in (HANDED_OVER, TAKEN):
         tasks |= {task.agent: task.id for task in view.scan(TASK, "ready", (state,)) if task.agent}

@@ -22,7 +22,7 @@ _MOST_LANDED = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class TreeOwner:
     """Who works in a worktree: "" for nobody known; and on which task, 0 for none."""
 
     agent: str = ""
@@ -35,7 +35,7 @@ class KnownWork:
     landed, also where main has their content in another commit. `queued`: branch -> its task, of the
     candidates that wait."""
 
-    owners: dict[str, Owner]
+    owners: dict[str, TreeOwner]
     landed: frozenset[str]
     queued: dict[str, int]
 
@@ -59,22 +59,22 @@ def known_work(store: Store, presence: Presence, trees: Iterable[LiveTree], *, s
     return store.read(look)
 
 
-def _owner(view: View, presence: Presence, tree: LiveTree, silence_ms: int) -> Owner:
+def _owner(view: View, presence: Presence, tree: LiveTree, silence_ms: int) -> TreeOwner:
     """The agent at work there; in a worktree of its own, also one that has left."""
     works = work_in(view, presence, tree.name, tree.path, silence_ms)
     if works:
         idle_ns = {work.agent: presence.idle_ns(work.agent) for work in works}
         latest = min(works, key=lambda work: (idle_ns[work.agent] is None, idle_ns[work.agent] or 0))
-        return Owner(latest.agent, latest.task)
+        return TreeOwner(latest.agent, latest.task)
     if is_main_tree(tree.name):
-        return Owner()
+        return TreeOwner()
     row = view.get(WORKTREE, (tree.name,))
     task = row.task if row is not None else 0
     if row is not None and row.agent:
-        return Owner(row.agent, task)
+        return TreeOwner(row.agent, task)
     gone = [
         agent
         for agent in view.pick(AGENT, "tree", (tree.name,))
         if agent.kind == "agent" and "/" not in agent.name
     ]
-    return Owner(max(gone, key=lambda agent: agent.joined).name if gone else "", task)
+    return TreeOwner(max(gone, key=lambda agent: agent.joined).name if gone else "", task)

@@ -16,7 +16,7 @@ MAIN_TREE = "main tree"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class WorkSide:
     """The unmerged work of a worktree, or of a branch that is checked out nowhere.
 
     `name`: the agent; without one the branch, or `MAIN_TREE` for uncommitted work in the main worktree.
@@ -46,7 +46,7 @@ class RadarGit(Protocol):
     def main(self) -> tuple[str, str]:
         """Main's commit and its tree; ("", "") before the first commit."""
 
-    def sides(self) -> list[Side]:
+    def sides(self) -> list[WorkSide]:
         """Every live worktree and open branch that differs from its base, newest first."""
 
     def changed(self, base_tree: str, tree: str) -> dict[str, tuple[str, str]]:

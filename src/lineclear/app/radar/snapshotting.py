@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from lineclear.app.radar.known_work import Owner
+from lineclear.app.radar.known_work import TreeOwner
 from lineclear.core.words.refusals import Refusal
 from lineclear.core.worktrees.snapshots import AT_WORK
 
@@ -26,7 +26,7 @@ def save_all(
     example because somebody is just removing it, is left out: the last snapshot counts."""
 
     def save(tree: LiveTree) -> bool:
-        owner = known.owners.get(tree.name, Owner())
+        owner = known.owners.get(tree.name, TreeOwner())
         agent = owner.agent or branch_of(tree) or tree.name.rpartition("/")[2]
         try:
             taken = saved.take(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.code.facts.scopes import Scope, plain_type
 from lineclear.code.facts.uses import base_of, skip_name
-from lineclear.code.facts.walk import Draft
+from lineclear.code.facts.walk import FoundDefinition
 from lineclear.code.nodes import flat_text, flattened, text_of
 from lineclear.core.radar.facts import (
     BASE,
@@ -141,19 +141,19 @@ def add_field(walk: Walk, node: Node, owner: str, name: str, type: str, *, is_pr
     if dotted not in walk.defined:
         walk.defined.add(dotted)
         place = (node.start_point[0], node.start_byte, node.end_byte)
-        draft = Draft(dotted, FIELD, *place, flat_text(node)[:MAX_HEAD], type=type, is_private=is_private)
+        draft = FoundDefinition(dotted, FIELD, *place, flat_text(node)[:MAX_HEAD], type=type, is_private=is_private)
         walk.drafts.append(draft)
 
 
 # -- texts -------------------------------------------------------------------------------------
 
 
-def _draft(walk: Walk, node: Node, shape: Shape, dotted: str, kind: str) -> Draft:
+def _draft(walk: Walk, node: Node, shape: Shape, dotted: str, kind: str) -> FoundDefinition:
     whole = node
     if walk.language.wrappers and kind not in (FIELD, CONSTANT):
         above = node.parent
         whole = above if above is not None and above.type == "decorated_definition" else node
-    return Draft(
+    return FoundDefinition(
         dotted,
         kind,
         node.start_point[0],
@@ -232,7 +232,7 @@ def finished(walk: Walk, source: bytes) -> tuple[Definition, ...]:
     return tuple(found)
 
 
-def _constructors(walk: Walk, draft: Draft) -> Sequence[tuple[Parameter, ...] | None]:
+def _constructors(walk: Walk, draft: FoundDefinition) -> Sequence[tuple[Parameter, ...] | None]:
     """How the type can be called; [None] if the file does not show it."""
     own: list[Parameter] = []
     seen = set()

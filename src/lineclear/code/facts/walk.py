@@ -23,7 +23,7 @@ Handler = Callable[["Walk", Node], Iterable[Step]]
 
 
 @dataclass(slots=True)
-class Draft:
+class FoundDefinition:
     """A definition whose digest and constructor are known only at the end of the file."""
 
     name: str
@@ -49,8 +49,8 @@ class Walk:
         self.language, self.nodes, self.path = language, nodes, path
         self.scope = Scope()
         self.uses: list[FoundUse] = []
-        self.drafts: list[Draft] = []
-        self.types: dict[str, Draft] = {}
+        self.drafts: list[FoundDefinition] = []
+        self.types: dict[str, FoundDefinition] = {}
         self.defined: set[str] = set()
         self.imports: list[Import] = []
         self.exported: set[str] = set()

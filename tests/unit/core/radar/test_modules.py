@@ -1,3 +1,5 @@
+"""Which file a module's name stands for."""
+
 from __future__ import annotations
 
 import pytest

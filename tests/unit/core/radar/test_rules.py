@@ -1,3 +1,5 @@
+"""What two sides' changes do to each other."""
+
 from __future__ import annotations
 
 from lineclear.core.radar.facts import (

@@ -1,3 +1,5 @@
+"""Does a use fit the form of a definition?"""
+
 from __future__ import annotations
 
 import pytest

@@ -14,7 +14,7 @@ ROWS = {
     "radar.side": Row(
         NOT_FOUND,
         'There is no agent or branch "{name}" whose work could be compared.',
-        who=("At work: {known:160}.", "Nobody is at work."),
+        who=("At work: {known:120}.", "Nobody is at work."),
         next="lineclear radar",
     ),
 }
