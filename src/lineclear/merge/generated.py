@@ -1,5 +1,5 @@
-"""Conflicts in generated files: no rule settles them, since the program that makes the file has to be run again
-on the merged sources. Lock files have their own handler.
+"""Conflicts in generated files: no rule settles them, since their program has to be run again on the merged
+sources. Lock files have their own handler.
 """
 
 from __future__ import annotations

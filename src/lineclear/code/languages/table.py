@@ -12,8 +12,72 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import re
+    from collections.abc import Iterator
 
     from tree_sitter import Node
+
+    from lineclear.code.facts.scopes import Scope
+    from lineclear.code.facts.walk import Handler
+    from lineclear.core.radar.facts import Import, Parameter
+
+
+@dataclass(slots=True, kw_only=True)
+class Shape:
+    """The parts of one definition, for the facts of its file. `names` are the tokens that it defines; `kind`
+    is a kind of `core/radar/facts.py`."""
+
+    kind: str
+    names: list[Node]
+    parameters: Node | None = None
+    result: Node | None = None  # the declared type of a field, or what a function returns
+    bases: list[Node] = field(default_factory=list)
+    body: Node | None = None
+    value: Node | None = None
+    extends: str = ""  # the type that a method outside its type, or more members, belong to
+    has_receiver: bool = False  # its first parameter is the object
+    is_class: bool = False  # it can be called, even if no constructor is written
+    inherits: str = ""  # the class whose constructor it has unless it writes its own
+    fields: tuple[Parameter, ...] | None = None  # what its constructor takes, if made from its fields
+    is_open: bool = False
+    is_optional: bool = False
+    is_private: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FactNodes:
+    """Which nodes tell what a file defines and uses, for `code/facts`."""
+
+    # Definitions. `shape` gives the parts of a definition that is directly in this scope, or None.
+    defines: tuple[str, ...]
+    shape: Callable[[Node, Scope], Shape | None]
+    parameters: Callable[[Node], Iterator[tuple[Parameter, Node]]]  # each with its name or pattern
+    constructors: tuple[str, ...] = ()  # names of methods; "" if they have the name of their type
+    type_parameters: tuple[str, ...] = ()
+    spaces: tuple[str, ...] = ()  # modules and namespaces that are part of the names inside them
+    # Local names.
+    scopes: tuple[str, ...] = ()  # functions without a name, comprehensions
+    blocks: tuple[str, ...] = ()  # outside functions, their names are local as well
+    binds: Mapping[str, str] = field(default_factory=dict)  # node -> its field with names to bind
+    bound: tuple[str, ...] = ("identifier",)  # the tokens in a pattern that are bound
+    value_type: Callable[[Node], str] | None = (
+        None  # the type of a new object, by the expression that makes it
+    )
+    # Uses. A call's fields: (what is called, "", arguments) or (name, receiver, arguments).
+    calls: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
+    accesses: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # node -> fields: object, name
+    names: tuple[str, ...] = ("identifier",)
+    type_names: tuple[str, ...] = ()
+    type_paths: tuple[str, ...] = ()  # types with their module
+    types: tuple[str, ...] = ()  # every name inside is a type
+    spreads: tuple[str, ...] = ()
+    named_spreads: tuple[str, ...] = ()
+    argument_name: Callable[[Node], str] | None = None
+    fields_are_bare: bool = False  # a method reaches the fields of its object without `this`
+    selves: tuple[str, ...] = ("self", "this")
+    # Imports, and other nodes that need their own reading.
+    read_imports: Callable[[Node], list[Import]] | None = None
+    package: str = ""
+    special: Mapping[str, Handler] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -64,6 +128,9 @@ class Language:
     import_end: re.Pattern[str] | None = None
     import_names: re.Pattern[str] | None = None
     line_width: int = 80  # at which its formatters break an import
+
+    # Definitions and uses for the radar; None if they are not read.
+    facts: FactNodes | None = None
 
     # Text.
     opaque: tuple[str, ...] = ("comment",)  # comments and strings: nothing inside is part of the program
