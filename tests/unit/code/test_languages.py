@@ -7,9 +7,18 @@ from dataclasses import fields
 import pytest
 
 from lineclear.code.languages import LANGUAGES, language_named, language_of
+from lineclear.code.languages.table import FactNodes
 from lineclear.code.parse import parser_of
 
-NOT_TYPES = {"name", "grammar", "grammar_function", "titled_calls", "import_words"}
+NOT_TYPES = {
+    "name",
+    "grammar",
+    "grammar_function",
+    "titled_calls",
+    "import_words",
+    "facts.constructors",
+    "facts.selves",
+}
 
 
 def types_of(grammar_of: str) -> set[str]:
@@ -23,11 +32,11 @@ def types_of(grammar_of: str) -> set[str]:
 def types_named_by(name: str) -> set[str]:
     language = language_named(name)
     found: set[str] = set()
-    for field in fields(language):
-        value = getattr(language, field.name)
-        if field.name in NOT_TYPES:
-            continue
-        if isinstance(value, tuple | dict):
+    values = {field.name: getattr(language, field.name) for field in fields(language)}
+    if language.facts is not None:
+        values |= {f"facts.{field.name}": getattr(language.facts, field.name) for field in fields(FactNodes)}
+    for field_name, value in values.items():
+        if field_name not in NOT_TYPES and isinstance(value, tuple | dict):
             found.update(value)
     return found.union(*language.members.values())
 

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from lineclear.code.facts.scopes import Scope, plain_type
+from lineclear.code.facts.scopes import Scope, plain_type, type_of_parameter
 from lineclear.code.facts.uses import base_of, skip_name
 from lineclear.code.facts.walk import FoundDefinition
 from lineclear.code.nodes import flat_text, flattened, text_of
@@ -46,7 +46,7 @@ def define(walk: Walk, node: Node) -> Iterable[Step]:
     for token in shape.names:
         walk.skip(token)
     names = [text_of(token).lstrip("$@") for token in shape.names]
-    value_type = _type_of(walk, shape)
+    value_type = _type_of(walk, shape) if kind in (FIELD, CONSTANT) else ""
     if around.is_local and not shape.extends:
         for name in names:
             around.bind(name, value_type)
@@ -98,7 +98,7 @@ def _inside(
     if shape.parameters is not None:
         has_receiver = shape.has_receiver
         for parameter, pattern in walk.nodes.parameters(shape.parameters):
-            walk.bind(pattern, walk.owner() if has_receiver else plain_type(parameter.type))
+            walk.bind(pattern, walk.owner() if has_receiver else type_of_parameter(parameter))
             has_receiver = False
     generic = node.child_by_field_name("type_parameters")
     if generic is not None and not walk.nodes.type_parameters:
@@ -141,7 +141,9 @@ def add_field(walk: Walk, node: Node, owner: str, name: str, type: str, *, is_pr
     if dotted not in walk.defined:
         walk.defined.add(dotted)
         place = (node.start_point[0], node.start_byte, node.end_byte)
-        draft = FoundDefinition(dotted, FIELD, *place, flat_text(node)[:MAX_HEAD], type=type, is_private=is_private)
+        draft = FoundDefinition(
+            dotted, FIELD, *place, flat_text(node)[:MAX_HEAD], type=type, is_private=is_private
+        )
         walk.drafts.append(draft)
 
 

@@ -13,7 +13,7 @@ from lineclear.code.facts import uses
 from lineclear.code.facts.definitions import define, finished
 from lineclear.code.facts.keys import keys_of
 from lineclear.code.facts.receivers import with_types
-from lineclear.code.facts.scopes import Scope, plain_type
+from lineclear.code.facts.scopes import Scope, type_of_parameter
 from lineclear.code.facts.walk import Walk
 from lineclear.code.generated import is_copied, says_it_is_generated, what_regenerates
 from lineclear.code.languages import language_of
@@ -113,7 +113,7 @@ def _scope(walk: Walk, node: Node) -> Iterable[Step]:
         walk.bind(parameters)
     elif parameters is not None:
         for parameter, pattern in walk.nodes.parameters(parameters):
-            walk.bind(pattern, plain_type(parameter.type))
+            walk.bind(pattern, type_of_parameter(parameter))
     return [*node.children, close]
 
 

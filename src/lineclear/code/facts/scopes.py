@@ -7,6 +7,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from lineclear.core.radar.facts import NAMED_REST, REST
+
+if TYPE_CHECKING:
+    from lineclear.core.radar.facts import Parameter
 
 _WRAPPER = re.compile(
     r"(?:typing\.)?(?:Optional|Option|Box|Rc|Arc|Annotated|Final|ClassVar|InitVar|Readonly)\s*[\[<](.+)[\]>]"
@@ -34,9 +40,8 @@ class FoundUse:
 
 @dataclass(slots=True)
 class Scope:
-    """`name` is that of the definition around it, `kind` the kind of that definition (of a block: ""),
-    `owner` the type whose members stand here. `is_local`: what is defined here is not a definition of the
-    file."""
+    """`name` and `kind` are those of the definition around it (of a block: no kind), `owner` is the type
+    whose members stand here. `is_local`: what is defined here is not a definition of the file."""
 
     name: str = ""
     kind: str = ""
@@ -76,8 +81,7 @@ class Scope:
 
 @lru_cache(maxsize=4096)
 def plain_type(text: str) -> str:
-    """The one type that a value declared like this has, without its arguments; "" if it is not a named
-    type."""
+    """The type of a value that is declared like this, without arguments; "" if it is not a named type."""
     text = text.strip().strip("\"'")
     text = _NOTHING.sub("", text)
     text = _BEFORE.sub("", text, count=1) if _BEFORE.match(text) else text
@@ -86,3 +90,8 @@ def plain_type(text: str) -> str:
         return plain_type(wrapped[1].partition(",")[0])
     text = _ARGUMENTS.sub("", text.rstrip("?! "))
     return text if _NAME.fullmatch(text) else ""
+
+
+def type_of_parameter(parameter: Parameter) -> str:
+    """The type of the local name; the name of a rest is a list or a mapping of that type."""
+    return "" if parameter.kind in (REST, NAMED_REST) else plain_type(parameter.type)

@@ -22,13 +22,13 @@ _PATH_ENDS = re.compile(r"(?:\.|::|\\)(?=[^.:\\]+$)")
 
 
 def receiver_text(node: Node) -> str:
-    """What stands before a member's name: `self`, `shop.cart`. All ways to reach a member become a dot;
-    paths of modules keep `::` and `\\`."""
+    """What stands before a member's name: `self`, `shop.cart`. All ways to reach a member become a dot; paths
+    of modules keep `::` and `\\`."""
     raw = node.text or b""
     if raw.isalnum():
         return raw.decode("ascii")
     text = _DOTS.sub(".", flattened(raw[: 4 * MAX_RECEIVER])).strip("$@\\")
-    return text.replace(".$", ".").removesuffix("!")[:MAX_RECEIVER]
+    return text.replace(".$", ".").replace("super()", "super").removesuffix("!")[:MAX_RECEIVER]
 
 
 def path_text(node: Node) -> str:

@@ -5,21 +5,22 @@ nesting is too deep.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-
-from tree_sitter import Node
 
 from lineclear.code.facts.scopes import FoundUse, Scope
 from lineclear.code.nodes import text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from tree_sitter import Node
+
     from lineclear.code.languages.table import FactNodes, Language
     from lineclear.core.radar.facts import Import, Parameter
 
-Step = Node | Callable[[], None]
-Handler = Callable[["Walk", Node], Iterable[Step]]
+    Step = Node | Callable[[], None]
+    Handler = Callable[["Walk", Node], Iterable[Step]]
 
 
 @dataclass(slots=True)
@@ -64,7 +65,7 @@ class Walk:
         todo: list[Step] = [root]
         while todo:
             node = todo.pop()
-            if not isinstance(node, Node):
+            if callable(node):
                 node()
                 continue
             handler = handlers.get(node.type)

@@ -134,9 +134,10 @@ def _variable(node: Node, scope: Scope) -> Shape | None:
         if part.type == "identifier":
             names.append(part)
         elif part.type not in ("attribute", "subscript"):
-            todo += reversed(part.named_children)
+            todo += part.named_children
     if not names:
         return None
+    names.sort(key=lambda name: name.start_byte)
     shape = Shape(kind=CONSTANT, names=names, result=node.child_by_field_name("type"), value=value)
     if value is not None and value.type == "lambda" and not scope.is_local:
         shape.kind, shape.parameters = FUNCTION, value.child_by_field_name("parameters")
@@ -248,13 +249,12 @@ def _outer(walk: Walk, node: Node) -> Iterable[Step]:
     return ()
 
 
-def _keyword(_walk: Walk, node: Node) -> Iterable[Step]:
+def _keyword(_: Walk, node: Node) -> Iterable[Step]:
     return node.children_by_field_name("value")
 
 
 def _block(walk: Walk, node: Node) -> Iterable[Step]:
-    """No digest counts a docstring. It counts where a block ends: a line that moves out of a loop is a
-    change."""
+    """No digest counts a docstring. It counts where a block ends: a line may move out of a loop."""
     first = node.named_children[0] if node.named_child_count else None
     if first is not None and first.type == "expression_statement" and first.named_child_count == 1:
         said = first.named_children[0]
