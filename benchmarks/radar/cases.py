@@ -16,7 +16,9 @@ from tests.repository import TemporaryRepo, clean_environment
 Compare = Callable[[str, str, str], list[Finding]]
 
 
-def run(compare: Compare, halves: tuple[str, ...] = HALVES, *, show_wrong: bool = False, root: Path = ROOT) -> None:
+def run(
+    compare: Compare, halves: tuple[str, ...] = HALVES, *, show_wrong: bool = False, root: Path = ROOT
+) -> None:
     for half in halves:
         began = time.process_time()
         verdicts = judge_all(compare, root / half)

@@ -42,7 +42,11 @@ class Count:
 
     def cells(self) -> tuple[str, ...]:
         counts = (str(number) for number in (self.cases, self.right, self.wrong, self.missed))
-        return (*counts, share(self.right, self.right + self.wrong), share(self.right, self.right + self.missed))
+        return (
+            *counts,
+            share(self.right, self.right + self.wrong),
+            share(self.right, self.right + self.missed),
+        )
 
 
 def share(part: int, whole: int) -> str:

@@ -147,7 +147,8 @@ def test_hostile_texts_are_stored_as_one_bounded_line() -> None:
     assert record(world.store, PAT, [found]) == ([], [], [])
     row = world.store.read(open_findings)[0]
     assert len(row.files.split("\n")) == 1
-    assert row.symbol.isprintable() and len(row.symbol) <= 400
+    assert row.symbol.isprintable()
+    assert len(row.symbol) <= 400
 
 
 def test_those_between_named_sides() -> None:
