@@ -25,9 +25,7 @@ def _arguments() -> argparse.Namespace:
     what = parser.add_subparsers(dest="what", required=True)
     labelled = what.add_parser("cases", help="precision and recall on labelled scenarios")
     labelled.add_argument("half", nargs="?", choices=HALVES, default="", help="default: both")
-    labelled.add_argument(
-        "--show-wrong", action="store_true", help="list what came out wrong (only of `open`)"
-    )
+    labelled.add_argument("--show-wrong", action="store_true", help="list what came out wrong (open only)")
     args = parser.parse_args()
     if args.what == "cases" and args.show_wrong and args.half != "open":
         parser.error(f"--show-wrong is for `cases open` alone: nobody reads the scenarios of `{UNREAD}`")

@@ -136,4 +136,5 @@ def describe(finding: Finding) -> str:
     sides = " ".join(finding.agents)
     forms = f" {finding.old!r} -> {finding.new!r}" if finding.old or finding.new else ""
     mark = "!" if finding.interrupts else " "
-    return f"{mark} {finding.kind} {sides} `{finding.symbol}` in {', '.join(finding.files)}{forms} {finding.detail}"
+    files = ", ".join(finding.files)
+    return f"{mark} {finding.kind} {sides} `{finding.symbol}` in {files}{forms} {finding.detail}"

@@ -116,7 +116,7 @@ def test_a_pass_ends_nothing_between_sides_that_it_did_not_compare() -> None:
 
 def test_a_finding_names_the_task_of_the_side_that_made_the_change() -> None:
     world = World()
-    number = tasks.add(world.store, PAT, TaskDraft("a", "Currencies"))["task"]["id"]
+    number = int(tasks.add(world.store, PAT, TaskDraft("a", "Currencies"))["task"]["id"].removeprefix("T-"))
     tasks.take(world.store, world.liveness, Caller("ada"), number=number)
     record(world.store, PAT, [SIGNATURE, replace(SIGNATURE, agents=("main", "cleo"), task=41)])
     assert [row.task for row in world.store.read(open_findings)] == [number, 41]
