@@ -9,10 +9,14 @@ _FOLDER = re.compile(
     r"(?:^|/)(?:migrations?|migrate|versions|alembic|db/migrations?|sql|flyway)(?:/|$)", re.I
 )
 _NUMBERED = re.compile(r"(V|U)?(\d{1,17})(__|_|-)(.+)")
+_FLYWAY = re.compile(r"[VU](\d{1,17}(?:[._]\d{1,17})*)__(.+)\.\w+")
 _DJANGO_PARENTS = re.compile(r"dependencies\s*=\s*\[([^\[\]]*)\]")
 ALEMBIC_ID = re.compile(r"""^revision(?:\s*:\s*str)?\s*=\s*["']([\w-]+)["']""", re.M)
 ALEMBIC_PARENT = re.compile(r"""^(down_revision(?:\s*:\s*[^=\n]+)?\s*=\s*)(["'])([\w-]+)\2""", re.M)
 PRISMA = re.compile(r"((?:.*/)?prisma/migrations/)(\d{14})(_[^/]+/migration\.sql)")
+CHANGES = re.compile(
+    r"(?:.*/)?[^/]*(?:change|liquibase|migration)[^/]*(?:/.*)?\.(?:xml|ya?ml|json|sql)", re.I
+)
 _CHANGE_SET = re.compile(r"<changeSet\b|\bchangeSet[\"']?\s*:|^--\s*changeset\s", re.M)
 
 
@@ -34,6 +38,34 @@ def django_parents(app: str, text: str) -> list[str]:
     found = _DJANGO_PARENTS.search(text)
     pattern = rf"""\(\s*["']{re.escape(app)}["']\s*,\s*["']([\w-]+)["']"""
     return re.findall(pattern, found[1]) if found else []
+
+
+def migration_marks(path: str, text: str) -> list[tuple[str, str]]:
+    """(name, migration): the number or revision that a migration has, and the one that it follows. Two
+    migrations may not share either."""
+    prisma = PRISMA.fullmatch(path)
+    if prisma:
+        return [(f"{prisma[1].rstrip('/')} {int(prisma[2])}", prisma[3].partition("/")[0].strip("_"))]
+    if not is_migration(path):
+        return []
+    folder, _, name = path.rpartition("/")
+    revision = ALEMBIC_ID.search(text)
+    if revision:
+        parent = ALEMBIC_PARENT.search(text)
+        after = [(f"{folder} after {parent[3]}", revision[1])] if parent else []
+        return [(f"{folder} {revision[1]}", name), *after]
+    flyway = _FLYWAY.fullmatch(name)
+    if flyway:
+        return [(f"{folder} {flyway[1].replace('_', '.')}", flyway[2])]
+    part = number_of(path)
+    if part is None:
+        return []
+    stem = re.sub(r"(?:\.(?:up|down))?\.\w+$", "", name)
+    marks = [(f"{folder} {part[1]}", stem)]
+    if "migrations.Migration" in text:
+        app = folder.rpartition("/")[0].rpartition("/")[2]
+        marks += [(f"{folder} after {parent}", stem) for parent in django_parents(app, text)]
+    return marks
 
 
 def change_sets(text: str) -> dict[str, str]:

@@ -70,6 +70,8 @@ def spans_of(ecosystem: str, text: str) -> list[Span] | None:
         return None
     if dialect.has_brackets and text.lstrip().startswith(("[", "(")):
         return _bracketed(text)
+    if ecosystem == "maven":  # as Gradle writes them
+        text = text.removesuffix("!!").replace(".+", ".*")
     found: list[Span] = []
     for part in re.split(r"\|\|?", text):
         spans = _all_terms(part, dialect)

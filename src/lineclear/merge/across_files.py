@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
-from lineclear.code.migrations import is_migration
-from lineclear.code.routes import LOCAL_ROUTE
+from lineclear.code.migrations import CHANGES, is_migration
+from lineclear.code.routes import ROUTED
+from lineclear.code.selectors import STYLES
 from lineclear.merge import migrations, names_added
 from lineclear.merge.handlers.locks import command_for
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     NamesAdded = Callable[[str, str, str], dict[str, dict[str, str]]]
     Renumber = Callable[[dict[str, str], dict[str, str], set[str]], migrations.MigrationMoves]
 
-_LOCAL = (LOCAL_ROUTE, "change set")
+_LOCAL = "change set"  # its file is part of its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,7 @@ class TreeFacts:
 
     @staticmethod
     def is_of_interest(path: str) -> bool:
-        kinds = (names_added.STYLES, names_added.ROUTED, names_added.CHANGES)
-        is_known = any(kind.fullmatch(path) for kind in kinds)
+        is_known = any(kind.fullmatch(path) for kind in (STYLES, ROUTED, CHANGES))
         return bool(is_known or command_for(path) or is_migration(path))
 
 
@@ -121,8 +121,8 @@ def _both_add(
     found = []
     for name in sorted(set(ours) & set(theirs)):
         (path, body), (other, text) = ours[name], theirs[name]
-        if path != other and name.startswith(_LOCAL):
-            continue  # each file may have its own prefix, or is part of the name
+        if path != other and kind == _LOCAL:
+            continue
         if body != text or path != other:
             where = [path] if path == other else [path, other]
             found.append(TreeFinding(kind, where, f"{name} is defined by both sides ({' and '.join(where)})"))

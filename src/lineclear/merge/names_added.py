@@ -4,22 +4,37 @@ from __future__ import annotations
 
 import re
 
-from lineclear.code.migrations import change_sets
-from lineclear.code.routes import routes_of
-from lineclear.code.selectors import selectors_of
+from lineclear.code.migrations import CHANGES, change_sets
+from lineclear.code.routes import ROUTED, route_names
+from lineclear.code.selectors import STYLES, selectors_of
 from lineclear.merge.bounds import MAX_SIZE
 
-STYLES = re.compile(r"(?!.*\.module\.).*\.(?:css|scss|less)")
-CHANGES = re.compile(
-    r"(?:.*/)?[^/]*(?:change|liquibase|migration)[^/]*(?:/.*)?\.(?:xml|ya?ml|json|sql)", re.I
-)
-ROUTED = re.compile(r".*\.(?:py|js|ts|mjs|rb|go|java|kt)")
+_VERBS = "get|post|put|patch|delete"
+
+
+def _selectors(_path: str, text: str) -> dict[str, str]:
+    return selectors_of(text)
+
+
+def _routes(path: str, text: str) -> dict[str, str]:
+    return {name: handler for name, (handler, _) in route_names(path, text).items()}
+
+
+def _change_sets(_path: str, text: str) -> dict[str, str]:
+    return change_sets(text)
+
 
 # What the names are: (in which files, a word that every such file contains, how they are found).
 _KINDS = {
-    "selector": (STYLES, re.compile(r"[{]"), selectors_of),
-    "route": (ROUTED, re.compile(r"(?i:route|get|post|put|patch|delete|path|mapping)\("), routes_of),
-    "change set": (CHANGES, re.compile(r"change[sS]et"), change_sets),
+    "selector": (STYLES, re.compile(r"[{]"), _selectors),
+    "route": (
+        ROUTED,
+        re.compile(
+            rf"(?i:route|{_VERBS}|path|mapping|handle\w*|any|all)[(\[{{]|(?i:{_VERBS})\s*[\"']|Mapping\b|\[Http"
+        ),
+        _routes,
+    ),
+    "change set": (CHANGES, re.compile(r"change[sS]et"), _change_sets),
 }
 KINDS = tuple(_KINDS)
 
@@ -36,6 +51,6 @@ def names_added(path: str, text: str, before: str) -> dict[str, dict[str, str]]:
     found = {}
     for kind, (files, _, list_names) in _KINDS.items():
         if files.fullmatch(path):
-            known = list_names(before)
-            found[kind] = {name: body for name, body in list_names(text).items() if name not in known}
+            known = list_names(path, before)
+            found[kind] = {name: body for name, body in list_names(path, text).items() if name not in known}
     return found

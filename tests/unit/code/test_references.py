@@ -11,7 +11,6 @@ from lineclear.code.nodes import flat_text
 from lineclear.code.parse import parse
 from lineclear.code.references import read_call
 from lineclear.code.registrations import are_apart, element, registered
-from lineclear.code.routes import routes_of
 from lineclear.code.selectors import selectors_of
 
 if TYPE_CHECKING:
@@ -93,20 +92,6 @@ def test_a_list_is_a_registry_by_its_name(name: str, is_registry: bool) -> None:
 )
 def test_keys_of_which_one_may_take_the_other_are_not_apart(left: str, right: str, expected: bool) -> None:
     assert are_apart([left], [right]) == are_apart([right], [left]) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("@app.get('/pay')\ndef pay(): ...\n", ["route of app.get /pay"]),
-        ("router.post('/pay', pay)\n", ["route below router.post /pay"]),
-        ("    path('pay/', pay),\n", ["route below pay/"]),
-        ('@GetMapping("/pay")\n', ["route below Get /pay"]),
-        ("cache.get('/pay')\n", []),
-    ],
-)
-def test_the_routes_of_a_text(text: str, names: list[str]) -> None:
-    assert list(routes_of(text)) == names
 
 
 def test_the_selectors_of_a_style_sheet_with_their_bodies() -> None:

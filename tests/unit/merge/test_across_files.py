@@ -148,19 +148,30 @@ def test_an_edit_beside_an_addition_is_no_second_selector() -> None:
     )
 
 
+SPRING = 'class Ships {{ @GetMapping("/ships") String {target}() {{}} }}\n'
+
+
 @pytest.mark.parametrize(
-    ("name", "line"),
+    ("name", "text"),
     [
-        ("a.py", '@bay.get("/ships")\n'),
-        ("urls.py", 'path("ships/", view),\n'),
-        ("r.js", 'router.post("/ships", handler)\n'),
-        ("R.java", '@GetMapping("/ships")\n'),
+        ("a.py", '@bay.get("/ships")\ndef {target}(): ...\n'),
+        ("urls.py", 'path("ships/", {target}),\n'),
+        ("r.js", 'router.post("/ships", {target})\n'),
+        ("R.java", SPRING),
     ],
 )
-def test_one_route_with_two_targets_in_one_file_is_reported(name: str, line: str) -> None:
-    plan = plan_for({name: f"{line[:-1]} // ours\n"}, {name: line}, {name: "# none\n"})
+def test_one_route_with_two_targets_in_one_file_is_reported(name: str, text: str) -> None:
+    ours, theirs = text.format(target="load"), text.format(target="unload")
+    plan = plan_for({name: ours}, {name: theirs}, {name: "# none\n"})
     assert [finding.kind for finding in plan.findings] == ["route"]
-    assert plan_for({f"one/{name}": line}, {f"two/{name}": line}).findings == []
+    assert plan_for({name: ours}, {name: ours}, {name: "# none\n"}).findings == []
+    assert plan_for({f"one/src/{name}": ours}, {f"two/src/{name}": theirs}).findings == []
+
+
+def test_one_route_of_two_controllers_is_reported() -> None:
+    ours, theirs = SPRING.format(target="load"), SPRING.format(target="unload")
+    plan = plan_for({"src/A.java": ours}, {"src/B.java": theirs})
+    assert [finding.paths for finding in plan.findings] == [["src/A.java", "src/B.java"]]
 
 
 def test_one_route_of_the_app_itself_in_two_files_is_reported() -> None:

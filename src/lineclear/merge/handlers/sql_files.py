@@ -8,18 +8,13 @@ from __future__ import annotations
 
 import re
 
+from lineclear.code.sql import CREATES
 from lineclear.merge.handlers.by_key import as_text, merge_by_key
 from lineclear.merge.handlers.keyed import KeyedEntry, Undecided
 from lineclear.merge.result import Labels, MergeResult
 
 _PARTS = re.compile(
     r"""--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|(\$\w*\$).*?\1|;|[^;'"`$/-]+|.""", re.S
-)
-_CREATES = re.compile(
-    r"create\s+(?:or\s+replace\s+)?(?:temp(?:orary)?\s+|unique\s+|materialized\s+)*"
-    r"(table|view|type|function|procedure|index|sequence|trigger|schema|extension|domain)\s+"
-    r"(?:concurrently\s+)?(?:if\s+not\s+exists\s+)?([\w.\"`\[\]-]+)",
-    re.I,
 )
 
 
@@ -63,7 +58,7 @@ def _entry(statement: str) -> KeyedEntry:
     lead = statement[: len(statement) - len(statement.lstrip())]
     own = statement[len(lead) :]
     plain = " ".join(_code(own).split())
-    found = _CREATES.match(plain)
+    found = CREATES.match(plain)
     key = f"create {found[1]} {found[2]}".casefold() if found else plain
     return KeyedEntry(key, lead, own)
 
