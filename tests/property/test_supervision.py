@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lineclear.core.claims.resources import resource_of
 from lineclear.core.log.tables import Task
 from lineclear.core.runs import ends
 from lineclear.core.runs.budgets import (
@@ -21,7 +22,14 @@ from lineclear.core.runs.digests import normal_digest, normal_result
 from lineclear.core.runs.first_prompt import LEAST_BYTES, Earlier, Letter, Nearby, PromptFacts, compose
 from lineclear.core.runs.judging_ends import MOST_REASON_CHARS, STOPS, EndFacts, judge
 from lineclear.core.runs.loops import LoopWatch
-from lineclear.core.tasks.assignment import TaskWorker, blocked_forever, can_do, choose_starts
+from lineclear.core.tasks.assignment import (
+    TaskWorker,
+    blocked_forever,
+    calm_first,
+    can_do,
+    choose_starts,
+    meets,
+)
 from tests.call_sequences import all_cases, play
 
 # -- loops --------------------------------------------------------------------------------------
@@ -257,6 +265,24 @@ def test_as_many_work_as_can_and_each_is_fit(
     assert all(can_do(by_name[start.worker], by_id[start.task_id]) for start in starts)
     assert len(starts) == most_pairs(ready, team)
     assert starts == choose_starts(workers=reversed(team), ready=ready, busy_scopes=busy, avoid=avoid)
+
+
+@given(READY, st.lists(st.sampled_from(SCOPES[1:]), max_size=2), st.lists(st.integers(1, 3), min_size=7))
+def test_trouble_only_moves_a_task_behind_others_of_its_priority(
+    tasks: list[Task], troubled: list[str], priorities: list[int]
+) -> None:
+    ready = [task.changed(priority=level) for task, level in zip(tasks, sorted(priorities), strict=False)]
+    places = [resource_of(text) for text in troubled]
+    found = list(calm_first(ready, troubled))
+    assert found == sorted(ready, key=lambda task: (task.priority, meets(task, places), task.id))
+
+
+@settings(deadline=None)
+@given(TEAM, READY, st.lists(st.sampled_from(SCOPES[1:]), max_size=2))
+def test_no_worker_stays_idle_because_of_trouble(
+    team: list[TaskWorker], ready: list[Task], troubled: list[str]
+) -> None:
+    assert len(choose_starts(workers=team, ready=ready, troubled=troubled)) == most_pairs(ready, team)
 
 
 @given(TEAM, READY)

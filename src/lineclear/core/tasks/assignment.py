@@ -2,12 +2,14 @@
 
 Workers are matched to tasks so that as many as possible work. A task goes first if nobody works in its
 scope; but a crowded task is better than an idle worker, since agents see each other's work and it is merged.
+Of tasks with the same priority, those go last whose scope the radar has found trouble in.
 A task whose scope somebody holds exclusively is not started. Nothing here takes a task: the store does.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from lineclear.core.agents.names import is_family
@@ -17,7 +19,7 @@ from lineclear.core.tasks.states import CANCELLED, FAILED, FINISHED, OPEN, TAKEN
 from lineclear.core.words.refusals import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from lineclear.core.claims.resources import Resource
     from lineclear.core.log.tables import Task
@@ -43,6 +45,28 @@ def choose_next(
             return task, False
         crowded = crowded or task
     return crowded, crowded is not None
+
+
+def calm_first(ready: Iterable[Task], troubled: Sequence[str]) -> Iterator[Task]:
+    """The tasks by priority as they come, but within a priority those that meet trouble last.
+
+    `troubled`: the files of open findings, as resources in stored form. No task is left out.
+    """
+    places = [resource_of(text) for text in troubled]
+    for _, tasks in groupby(ready, key=lambda task: task.priority):
+        late = []
+        for task in tasks:
+            if meets(task, places):
+                late.append(task)
+            else:
+                yield task
+        yield from late
+
+
+def meets(task: Task, places: Iterable[Resource]) -> bool:
+    """Does the task's scope overlap one of these?"""
+    scope = [resource_of(text) for text in split_names(task.scope)]
+    return any(overlaps(own, place) for place in places for own in scope)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,19 +109,21 @@ def choose_starts(
     busy_scopes: Iterable[str] = (),
     exclusive: Iterable[tuple[str, str]] = (),
     avoid: Mapping[int, str] | None = None,
+    troubled: Sequence[str] = (),
 ) -> list[TaskStart]:
-    """The tasks to start, at most one for each idle worker, in the order of the tasks.
+    """The tasks to start, at most one for each idle worker, in the order of `calm_first`.
 
     `ready` comes in order of priority, then age. `busy_scopes` are the scopes of tasks in progress and
     the claims of agents, as stored; `exclusive` are (holder, resource) of exclusive claims. `avoid`
     maps a task to the worker that just failed at it, which gets it again only if no other worker can.
+    `troubled` are the files of open findings: a task that meets one waits behind its equals.
     """
     held = [(holder, resource_of(text)) for holder, text in exclusive]
     busy = [resource_of(text) for text in busy_scopes]
     matching = _Matching(sorted(workers, key=_narrowness))
     seen: list[_Wish] = []
     crowded: list[_Wish] = []
-    for task in ready:
+    for task in calm_first(ready, troubled):
         # The list of tasks may be much longer than the team: stop as soon as every worker has a task.
         if matching.is_full():
             break

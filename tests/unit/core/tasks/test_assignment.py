@@ -6,9 +6,9 @@ from lineclear.core.log.tables import Task
 from lineclear.core.tasks.assignment import Stuck, TaskStart, TaskWorker, blocked_forever, choose_starts
 
 
-def task(number: int, *, scope: str = "", needs: str = "", state: str = "open") -> Task:
+def task(number: int, *, scope: str = "", needs: str = "", state: str = "open", priority: int = 5) -> Task:
     return Task(
-        number, f"task {number}", "", state, 5, 0, scope.replace(" ", "\n"), "", needs.replace(" ", "\n"), "",
+        number, f"task {number}", "", state, priority, 0, scope.replace(" ", "\n"), "", needs.replace(" ", "\n"), "",
         0, 3, "", "", 0, number, 0, 0,
     )  # fmt: skip
 
@@ -116,6 +116,33 @@ def test_a_long_list_is_only_read_until_everybody_has_work() -> None:
         raise AssertionError("nobody is free any more")
 
     assert pairs(choose_starts(workers=[ANN], ready=endless())) == [(1, "ann")]  # type: ignore[arg-type]
+
+
+# -- away from trouble --------------------------------------------------------------------------
+
+
+def test_a_task_that_meets_a_finding_waits_behind_its_equals() -> None:
+    ready = [task(1, scope="file:src/"), task(2), task(3, scope="file:docs/")]
+    found = choose_starts(workers=[ANN, BOB], ready=ready, troubled=["file:src/a.py"])
+    assert pairs(found) == [(2, "ann"), (3, "bob")]
+
+
+def test_it_is_started_all_the_same_when_a_worker_is_free() -> None:
+    ready = [task(1, scope="file:src/"), task(2)]
+    found = choose_starts(workers=[ANN, BOB, CAT], ready=ready, troubled=["file:src/a.py"])
+    assert pairs(found) == [(2, "ann"), (1, "bob")]
+    assert pairs(choose_starts(workers=[ANN], ready=ready[:1], troubled=["file:src/a.py"])) == [(1, "ann")]
+
+
+def test_priority_counts_more_than_a_finding() -> None:
+    ready = [task(1, scope="file:src/", priority=1), task(2, priority=5)]
+    assert pairs(choose_starts(workers=[ANN], ready=ready, troubled=["file:src/a.py"])) == [(1, "ann")]
+
+
+def test_of_two_crowded_tasks_the_one_without_a_finding_goes_first() -> None:
+    ready = [task(1, scope="file:src/a.py"), task(2, scope="file:src/b.py")]
+    found = choose_starts(workers=[ANN], ready=ready, busy_scopes=["file:src/"], troubled=["file:src/a.py"])
+    assert found == [TaskStart(2, "ann", True)]
 
 
 # -- what never starts --------------------------------------------------------------------------
