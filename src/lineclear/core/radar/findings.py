@@ -28,8 +28,10 @@ class Finding:
     detail: str = ""
     confidence: str = SURE
     interrupts: bool = False
+    task: int = 0
 
     @property
     def key(self) -> str:
         """The same problem has the same key in every pass."""
-        return "\n".join((self.kind, *self.agents, "", self.symbol, *self.files[:1]))
+        where = () if self.kind == CONFLICT else (self.symbol, *self.files[:1])
+        return "\n".join((self.kind, *self.agents, "", *where))

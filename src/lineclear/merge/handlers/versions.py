@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 
+from lineclear.core.version_ranges import EVERYTHING, Span, in_common, span_of
 from lineclear.merge.handlers.keyed import RivalChanges, merge_order
 
 _NUMBER = r"v?\d+(?:\.(?:\d+|\*|x))*(?:[-+.]?[A-Za-z][\w.+-]*)?"
 _PART = re.compile(rf"(\^|~=|~>|~|>=|<=|==|!=|<|>|=)?\s*({_NUMBER})")
 _RANGE = re.compile(rf"(?:(?:\^|~=|~>|~|>=|<=|==|<|>|=)?\s*{_NUMBER})(?:\s*,?\s*(?:>=|<=|<|>)\s*{_NUMBER})*")
-
-Point = tuple[int, ...]
-_LAST: Point = (10**9,)
+_PLAIN = re.compile(r"v?\d{1,18}(\.\d{1,18})*")
+_SIGNS = (">=", ">", "<", "<=", "^", "~", "~=", "~>")
 
 
 def narrower(_where: tuple[str, ...], _base: str, left: str, right: str) -> str | None:
@@ -57,45 +57,22 @@ def extras(_where: tuple[str, ...], base: str, left: str, right: str) -> str | N
 
 
 def _compare(ours: str, theirs: str) -> str:
-    one, other = _interval(ours), _interval(theirs)
+    one, other = _span(ours), _span(theirs)
     if one is None or other is None:
         return ""
+    if one == other:  # `^1` and `^1.0`: the same answer, whichever side has which
+        return "left" if (len(ours), ours) > (len(theirs), theirs) else "right"
     if other[0] <= one[0] and one[1] <= other[1]:
         return "left"
     return "right" if one[0] <= other[0] and other[1] <= one[1] else ""
 
 
-def _interval(text: str) -> tuple[Point, Point] | None:
-    """(start, end), the end excluded. None for a pin (numbers alone) and for a version with a suffix."""
-    low: Point = ()
-    high = _LAST
+def _span(text: str) -> Span | None:
+    """What a range allows; None for a pin, for a version with a suffix, and for a range without versions."""
+    spans = EVERYTHING
     for sign, version in _PART.findall(text):
-        point = _point(version)
-        if point is None:
+        span = span_of(sign, version) if sign in _SIGNS and _PLAIN.fullmatch(version) else None
+        if span is None:
             return None
-        if sign in (">=", ">"):
-            low = max(low, point)
-        elif sign in ("<", "<="):
-            high = min(high, point)
-        elif sign in ("^", "~", "~=", "~>"):
-            low, high = max(low, point), min(high, _end(sign, point))
-        else:
-            return None
-    return (low, high) if low < high else None
-
-
-def _point(version: str) -> Point | None:
-    if not re.fullmatch(r"v?\d{1,18}(\.\d{1,18})*", version):
-        return None
-    return tuple(int(part) for part in version.removeprefix("v").split("."))
-
-
-def _end(sign: str, point: Point) -> Point:
-    """The first version that the sign no longer allows."""
-    if sign == "^":
-        place = next((n for n, part in enumerate(point) if part), len(point) - 1)
-    elif sign == "~":
-        place = min(1, len(point) - 1)
-    else:
-        place = max(0, len(point) - 2)
-    return (*point[:place], point[place] + 1)
+        spans = in_common(spans, [span])
+    return spans[0] if spans else None
