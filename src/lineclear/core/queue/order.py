@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from lineclear.core.log.tables import split_ids
@@ -12,13 +13,14 @@ if TYPE_CHECKING:
     from lineclear.core.log.tables import Candidate
 
 
-def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Dependencies first, then the order that a person set, then priority, then age.
+def in_order(candidates: Iterable[Candidate], earlier: Iterable[tuple[int, int]] = ()) -> list[Candidate]:
+    """Dependencies first, then the order that a person set, then priority, then `earlier`, then age.
 
-    A dependency on a candidate that is not among these does not count. Candidates cannot be submitted with
+    `earlier`: pairs of ids of which the first should land before the second, where nothing else decides. A
+    dependency on a candidate that is not among these does not count. Candidates cannot be submitted with
     circular dependencies.
     """
-    by_wish = sorted(candidates, key=lambda row: (row.rank or 1 << 40, row.priority, row.id))
+    by_wish = _by_wish(candidates, _without_cycles(earlier))
     here = {row.id for row in by_wish}
     placed: set[int] = set()
     order: list[Candidate] = []
@@ -31,6 +33,45 @@ def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
         placed.add(following.id)
         order.append(following)
     return order
+
+
+def _by_wish(candidates: Iterable[Candidate], earlier: set[tuple[int, int]]) -> list[Candidate]:
+    order: list[Candidate] = []
+    rows = sorted(candidates, key=lambda row: (*_wish(row), row.id))
+    for _, equals in groupby(rows, key=_wish):
+        left = {row.id: row for row in equals}
+        while left:
+            late = {second for first, second in earlier if first in left}
+            following = next(number for number in left if number not in late)
+            order.append(left.pop(following))
+    return order
+
+
+def _wish(row: Candidate) -> tuple[int, int]:
+    return row.rank or 1 << 40, row.priority
+
+
+def _without_cycles(pairs: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Those of the pairs that are on no circle: on a circle each would have to be the first."""
+    after: dict[int, set[int]] = {}
+    for first, second in pairs:
+        after.setdefault(first, set()).add(second)
+    return {
+        (first, second)
+        for first, seconds in after.items()
+        for second in seconds
+        if first not in _reachable(second, after)
+    }
+
+
+def _reachable(start: int, after: dict[int, set[int]]) -> set[int]:
+    """All that must come after `start`, and `start`."""
+    found, new = {start}, [start]
+    while new:
+        fresh = after.get(new.pop(), set()) - found
+        found |= fresh
+        new.extend(fresh)
+    return found
 
 
 def moved_first(order: Iterable[Candidate], number: int, before: int) -> list[int]:
