@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from lineclear.cli.demo.shop import agent
-from lineclear.cli.demo.shop.judge import Diary, lost_edits, numbers_twice
+from lineclear.cli.demo.shop.judge import Diary, is_told, lost_edits, numbers_twice
 from lineclear.cli.demo.shop.scripts import read_program, read_scripts
 from lineclear.wiring.scratch import ScratchRepo
 from tests.e2e.commandline import CommandLine
@@ -65,9 +65,10 @@ def stage(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Stage]:
 
 
 def assert_all_is_well(run: dict[str, Any]) -> None:
-    assert (run["tasks_done"], run["tasks_wanted"]) == (7, 7)
+    assert (run["tasks_done"], run["tasks_wanted"]) == (9, 9)
     assert run["branches_left"] == []
     assert (run["done_twice"], run["numbers_twice"], run["edits_lost"]) == (0, 0, 0)
+    assert (run["calls_broken"], run["calls_told"]) == (0, 1)
     assert (run["agents_recovered"], run["agents_broken"]) == (2, 2)
     assert run["tests_pass"]
 
@@ -80,12 +81,13 @@ def test_what_git_alone_leaves_undone_gets_done(stage: Stage) -> None:
     naive, good = answer.data["naive"], answer.data["lineclear"]
     assert_all_is_well(good)
     assert good["conflicts"] == 0
-    assert good["log"]["runs"] == {"done": 7, "crashed": 1, "looped": 1}
+    assert good["log"]["runs"] == {"done": 9, "crashed": 1, "looped": 1}
     assert good["log"]["audit_findings"] == 0
     # Not how bad it is, which may change with the timing: that it is not well, and for which reasons.
     assert naive["tasks_done"] < good["tasks_done"]
     assert naive["conflicts"] == len(naive["branches_left"]) > 0
     assert (naive["done_twice"], naive["numbers_twice"]) == (1, 1)
+    assert (naive["calls"], naive["calls_broken"], naive["calls_told"]) == (1, 1, 0)
     assert (naive["agents_recovered"], naive["agents_broken"]) == (0, 2)
     assert naive["edits_lost"] > 0
     assert not naive["tests_pass"]
@@ -100,8 +102,8 @@ def test_both_repositories_can_be_kept(stage: Stage) -> None:
     assert f"Both repositories are in {kept}" in answer.out
     stage.assert_nothing_is_left()
     there = stage.line.at(kept / "lineclear")
-    assert len(there.json("task", "list", "--state", "merged")["tasks"]) == 7
-    assert (kept / "naive.worktrees" / "task-7" / "shop" / "stock.py").exists()
+    assert len(there.json("task", "list", "--state", "merged")["tasks"]) == 9
+    assert (kept / "naive.worktrees" / "task-9" / "shop" / "stock.py").exists()
     assert stage.line.refused("demo", "--keep", "kept", code=2)["code"] == "input.bad"
 
 
@@ -155,10 +157,19 @@ def test_an_agent_copes_with_what_others_have_landed(
 
 def test_an_edit_is_lost_when_no_commit_holds_its_text() -> None:
     call = '{"type": "call", "id": "1", "tool": "edit", "input": {"path": "a", "text": "one"}}'
-    dead = Diary(['{"type": "session", "id": "7-stock/1"}', call, '{"type": "call", "id'])
-    assert (dead.script, dead.is_done) == ("7-stock", False)
+    dead = Diary(['{"type": "session", "id": "09-stock/1"}', call, '{"type": "call", "id'])
+    assert (dead.script, dead.is_done) == ("09-stock", False)
     assert lost_edits([dead], ["zero\none\n"]) == {"edits_made": 1, "edits_lost": 0}
     assert lost_edits([dead], ["zero\n"]) == {"edits_made": 1, "edits_lost": 1}
+
+
+def test_an_agent_is_told_when_a_message_names_what_it_calls() -> None:
+    gifts = next(script for script in read_scripts() if script.calls)
+    asked = '{"type": "call", "id": "1", "tool": "bash", "input": {"command": "lineclear inbox"}}'
+    lines = [f'{{"type": "session", "id": "{gifts.name}/1"}}', asked]
+    told = Diary([*lines, '{"type": "done", "id": "1", "ok": true, "output": "price_of has changed"}'])
+    untold = Diary([*lines, '{"type": "done", "id": "1", "ok": true, "output": "nothing new"}'])
+    assert (is_told(told, gifts), is_told(untold, gifts)) == (True, False)
 
 
 def test_a_number_counts_once_for_each_migration_too_many() -> None:

@@ -1,4 +1,4 @@
-"""The shop: a small program, eight overlapping tasks and four scripted agents, without and with lineclear.
+"""The shop: a small program, ten overlapping tasks and four scripted agents, without and with lineclear.
 
 `program/` holds the files that they work on (each name without `.in`), `tasks/` the agents' scripts.
 """

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 # How long a model thinks about the next step.
 THINKING_S = (0.1, 0.4)
 LOOP_EVERY_S = 0.1
+# How long to wait until a change that was announced is on main.
+LANDING_S = 5.0
 TESTS = [sys.executable, "-m", "unittest", "-q"]
 
 
@@ -34,8 +36,10 @@ class Unfit(Exception):
 
 
 class ScriptedAgent:
-    def __init__(self, script: Script, attempt: int, seed: str) -> None:
+    def __init__(self, script: Script, attempt: int, seed: str, *, has_inbox: bool = False) -> None:
+        """`has_inbox`: the prompt says how to ask for messages."""
         self._script, self._attempt, self._calls = script, attempt, 0
+        self._has_inbox = has_inbox
         self._random = random.Random(f"{seed} {script.name} {attempt}")
 
     def work(self) -> int:
@@ -63,6 +67,14 @@ class ScriptedAgent:
         after = step["after"] + "\n"
         self._edit("edit", step["path"], step["text"], swap(step["path"], after, after + step["text"]))
 
+    def replace(self, step: dict[str, str]) -> None:
+        self._edit("edit", step["path"], step["text"], swap(step["path"], step["old"], step["text"]))
+
+    def adapt(self, step: dict[str, str]) -> None:
+        """Replace a text if a file asks for it by now."""
+        if os.path.exists(step["given"]) and step["says"] in read_text(step["given"]):
+            self.replace(step)
+
     def use(self, step: dict[str, str]) -> None:
         """Add a name to an import, whatever names others have added."""
         found = re.search(rf"^from {re.escape(step['module'])} import (.+)$", read_text(step["path"]), re.M)
@@ -76,6 +88,27 @@ class ScriptedAgent:
         done = subprocess.run(TESTS, capture_output=True, text=True, check=False)
         self._say("bash", {"command": "python -m unittest -q"}, done.stderr[-500:], ok=done.returncode == 0)
         done.check_returncode()
+
+    def think(self, step: dict[str, str]) -> None:
+        time.sleep(float(step["seconds"]))
+
+    def listen(self, step: dict[str, str]) -> None:
+        """Ask for messages, if the prompt says how. If they speak of what we call, get the change from main."""
+        if not self._has_inbox:
+            return
+        news = self._lineclear("inbox")
+        deadline = time.monotonic() + LANDING_S
+        while step["about"] in news and time.monotonic() < deadline:
+            self._lineclear("sync")
+            if step["says"] in read_text(step["path"]):
+                break
+            time.sleep(LOOP_EVERY_S)
+
+    def _lineclear(self, *words: str) -> str:
+        argv = [sys.executable, "-m", "lineclear", *words]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        self._say("bash", {"command": f"lineclear {' '.join(words)}"}, done.stdout, ok=done.returncode == 0)
+        return done.stdout
 
     def commit(self, step: dict[str, str]) -> None:
         subprocess.run(["git", "add", "--all"], check=True)
@@ -143,7 +176,8 @@ def main() -> int:
     seed, limit_s = sys.argv[1:3]
     signal.alarm(int(limit_s))
     prompt = sys.stdin.read()
-    return ScriptedAgent(find_script(prompt), find_attempt(prompt), seed).work()
+    has_inbox = "`lineclear inbox`" in prompt
+    return ScriptedAgent(find_script(prompt), find_attempt(prompt), seed, has_inbox=has_inbox).work()
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
+    from lineclear.cli.demo.shop.scripts import Script
     from lineclear.wiring.scratch import ScratchRepo
 
     Show = Callable[[str], None]
@@ -21,20 +22,27 @@ CHECK_S = 30
 
 
 class Diary:
-    """One agent's output: which script it followed, which texts it wrote into files, and how it ended."""
+    """One agent's output: which script it followed, which texts it wrote into files, what lineclear told it,
+    and how it ended."""
 
     def __init__(self, lines: Sequence[str]) -> None:
-        self.script, self.edits, self.is_done = "", [], False
+        self.script, self.edits, self.news, self.is_done = "", [], "", False
+        self._asked: set[str] = set()
         for line in lines:
             self._read(_parse(line))
 
     edits: list[str]
+    news: str
 
     def _read(self, said: dict[str, Any]) -> None:
         if said.get("type") == "session":
             self.script = str(said["id"]).partition("/")[0]
         elif said.get("type") == "call" and said["tool"] in ("edit", "write"):
             self.edits.append(str(said["input"]["text"]))
+        elif said.get("type") == "call" and said["input"].get("command") == "lineclear inbox":
+            self._asked.add(said["id"])
+        elif said.get("type") == "done" and said["id"] in self._asked:
+            self.news += str(said["output"])
         elif said.get("type") == "end":
             self.is_done = bool(said["ok"])
 
@@ -63,6 +71,7 @@ def judge(
     wanted = [script for script in scripts if not script.same_as]
     done = [s.name for s in wanted if _python(["-c", s.check], repo, environ)]
     finished = {diary.script for diary in diaries if diary.is_done}
+    calling = [script for script in scripts if script.calls]
     broken = {diary.script for diary in diaries if not diary.is_done}
     return {
         "tasks_wanted": len(wanted),
@@ -72,12 +81,20 @@ def judge(
         "branches_left": repo.unmerged_branches(),
         "done_twice": sum({s.name, s.same_as} <= finished for s in scripts if s.same_as),
         "numbers_twice": numbers_twice(repo.paths_on_main("migrations")),
+        "calls": len(calling),
+        "calls_broken": len([s for s in calling if s.name in finished and s.name not in done]),
+        "calls_told": sum(any(is_told(diary, s) for diary in diaries) for s in calling),
         "agents_broken": len(broken),
         "agents_recovered": len(broken & set(done)),
         **lost_edits(diaries, repo.texts()),
         "tests_pass": _python(["-m", "unittest", "-q"], repo, environ),
         "wall_s": round(wall_s, 1),
     }
+
+
+def is_told(diary: Diary, script: Script) -> bool:
+    """Did the agent of this script hear that the function which it calls has changed?"""
+    return diary.script == script.name and script.calls in diary.news
 
 
 def numbers_twice(paths: Sequence[str]) -> int:

@@ -17,11 +17,13 @@ ENDING = ".in"
 
 class Script:
     """One task: its title as in TASKS.md, the steps of its first and of later attempts, and a program that
-    checks whether it is done. `same_as` names the script whose work it repeats."""
+    checks whether it is done. `same_as` names the script whose work it repeats; `calls` a function that it
+    calls while another script changes its signature."""
 
     def __init__(self, name: str, read: dict[str, Any]) -> None:
         self.name, self.title = name, str(read["title"])
         self.check, self.same_as = str(read.get("check", "")), str(read.get("same_as", ""))
+        self.calls = str(read.get("calls", ""))
         self.steps: list[dict[str, str]] = read["steps"]
         self.first: list[dict[str, str]] = read.get("first", self.steps)
 

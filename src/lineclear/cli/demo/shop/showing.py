@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lineclear.cli.render import Output
 
 _OPENING = (
-    f"A small shop, eight tasks that get in each other's way, {AGENTS} scripted agents at once.\n"
+    f"A small shop, ten tasks that get in each other's way, {AGENTS} scripted agents at once.\n"
     "Real processes, real git; no network, no model, no account. The same agents with the same timing, twice:"
 )
 
@@ -37,7 +37,11 @@ def show_shop(context: Context, *, keep: str, seed: int) -> int:
 def is_good(run: dict[str, Any]) -> bool:
     is_done = run["tasks_done"] == run["tasks_wanted"] and run["agents_recovered"] == run["agents_broken"]
     is_clean = not (
-        run["branches_left"] or run["numbers_twice"] or run["edits_lost"] or run["log"]["audit_findings"]
+        run["branches_left"]
+        or run["numbers_twice"]
+        or run["calls_broken"]
+        or run["edits_lost"]
+        or run["log"]["audit_findings"]
     )
     return bool(is_done and is_clean and run["tests_pass"])
 
@@ -65,6 +69,7 @@ def _table(naive: dict[str, Any], good: dict[str, Any]) -> TextTable:
         ["conflicts at merge", *(run["conflicts"] for run in both)],
         ["work done twice", *(run["done_twice"] for run in both)],
         ["migrations with a number twice", *(run["numbers_twice"] for run in both)],
+        ["new calls of a function that changes", *(_calls(run) for run in both)],
         ["tasks of crashed or looping agents done", *(_of(run, *_RECOVERED) for run in both)],
         ["edits that no commit holds", *(_of(run, "edits_lost", "edits_made") for run in both)],
         ["main's own tests", *("pass" if run["tests_pass"] else "fail" for run in both)],
@@ -74,6 +79,10 @@ def _table(naive: dict[str, Any], good: dict[str, Any]) -> TextTable:
 
 
 _RECOVERED = ("agents_recovered", "agents_broken")
+
+
+def _calls(run: dict[str, Any]) -> str:
+    return f"{run['calls_broken']} broken" if run["calls_broken"] else f"{run['calls_told']} told in time"
 
 
 def _of(run: dict[str, Any], part: str, whole: str) -> str:
