@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lineclear.app.claims import holders, live_waits, near_claims, show_claim
 from lineclear.app.messages import inbox, near_reader
-from lineclear.app.queue.candidates import counts, live
+from lineclear.app.queue.candidates import counts, in_line
 from lineclear.app.queue.candidates import state as queue_state
 from lineclear.app.queue.overview import NO_REVIEW, PERSON, is_unreviewed
 from lineclear.app.queue.phases import show_brief as show_phase
@@ -31,7 +31,6 @@ from lineclear.core.log.tables import (
     split_names,
 )
 from lineclear.core.queue.candidates import LIVE, STOPPED, show_number
-from lineclear.core.queue.order import in_order
 from lineclear.core.tasks.states import FAILED, HANDED_OVER, OPEN, TAKEN
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def _near_status(me: str) -> list[Question]:
 def _needs_you(view: View, review: Callable[[], str]) -> list[dict[str, Any]]:
     """What waits for a person: stopped and unreviewed candidates, failed tasks, and handed-over tasks that
     are not in the queue."""
-    waiting = in_order(live(view))
+    waiting = in_line(view)
     needs = [_candidate_need(row) for row in waiting if row.state == STOPPED]
     if waiting and review() == PERSON:
         needs += [_review_need(row) for row in waiting if is_unreviewed(row, PERSON) and row.state != STOPPED]

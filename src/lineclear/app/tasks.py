@@ -9,6 +9,7 @@ from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.claims import holders, near_claims
 from lineclear.app.free_text import check_words
 from lineclear.app.operations import once
+from lineclear.app.radar.troubled_files import troubled_files
 from lineclear.app.runs.records import live_run_of
 from lineclear.core.agents.names import is_family, task_id
 from lineclear.core.claims.paths import normalise
@@ -17,9 +18,9 @@ from lineclear.core.instants import show_wall
 from lineclear.core.log.codec import decode_body
 from lineclear.core.log.events import Draft
 from lineclear.core.log.queries import any_of, by_index, by_key
-from lineclear.core.log.tables import AGENT, CLAIM, LOG, RUN, TASK, TASK_DEP, join_names, split_names
+from lineclear.core.log.tables import AGENT, CLAIM, FINDING, LOG, RUN, TASK, TASK_DEP, join_names, split_names
 from lineclear.core.runs.states import ENDED as RUN_ENDED
-from lineclear.core.tasks.assignment import choose_next
+from lineclear.core.tasks.assignment import calm_first, choose_next, meets
 from lineclear.core.tasks.duplicates import telling_words
 from lineclear.core.tasks.states import (
     ENDED,
@@ -110,7 +111,7 @@ def take(
         return {"task": show_task(tx, known_task(tx, task.id)), "crowded": crowded, "also_yours": also}
 
     arguments = {"number": number, "skills": sorted(skills), "lease_ms": lease_ms}
-    near = near_task(number) if number else [by_index(TASK, "ready", OPEN, 0, limit=FEW)]
+    near = near_task(number) if number else [by_index(TASK, "ready", OPEN, 0, limit=FEW), by_index(FINDING, "key")]
     near.append(by_index(TASK, "ready", TAKEN))
     try:
         return once(store, caller, "task next", arguments, work, _still_mine, near)
@@ -494,9 +495,11 @@ def _next_fit(
     # The first few are nearly always enough; read the whole list only if they do not suffice.
     few = tx.scan(TASK, "ready", (OPEN, 0), limit=FEW)
     tx.prefetch(*near_claims(resource_of(text) for task in few for text in split_names(task.scope)))
-    task, crowded = choose_next(few, frozenset(skills), is_crowded)
-    if len(few) == FEW and (task is None or crowded):
-        task, crowded = choose_next(tx.scan(TASK, "ready", (OPEN, 0)), frozenset(skills), is_crowded)
+    troubled = troubled_files(tx)
+    task, crowded = choose_next(calm_first(few, troubled), frozenset(skills), is_crowded)
+    if len(few) == FEW and (task is None or crowded or meets(task, map(resource_of, troubled))):
+        ready = calm_first(tx.scan(TASK, "ready", (OPEN, 0)), troubled)
+        task, crowded = choose_next(ready, frozenset(skills), is_crowded)
     if task is None:
         unfit = tx.scan(TASK, "ready", (OPEN, 0))
         needs = [f"{show_id(task.id)}: {', '.join(split_names(task.needs))}" for task in unfit[:MOST_UNFIT]]

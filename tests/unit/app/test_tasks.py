@@ -10,9 +10,11 @@ from lineclear.app import task_lists, tasks
 from lineclear.app.agents.dead_agents import free_dead_agents
 from lineclear.app.agents.lease_ends import end_leases
 from lineclear.app.ports import Caller
+from lineclear.app.radar.findings import record
 from lineclear.app.runs import records
 from lineclear.core.claims.granting import INTENT
 from lineclear.core.log.tables import TASK, Task
+from lineclear.core.radar.findings import Finding
 from lineclear.core.tasks.lists import TaskDraft
 from lineclear.core.tasks.states import ACCEPTED, CANCELLED, FAILED, MERGED, OPEN, TAKEN
 from lineclear.core.words.refusals import Refusal
@@ -311,6 +313,24 @@ def test_next_avoids_what_others_have_claimed_and_not_what_the_family_has(world:
     add(world, "docs", scope=["docs/"], priority=9)
     assert taken_id(world, ANN) == "T-2"
     assert taken_id(world, Caller("cat/one")) == "T-1"
+
+
+def test_next_prefers_a_scope_in_which_the_radar_found_nothing(world: World) -> None:
+    troubled = Finding(kind="conflict", agents=("bob", "cat"), files=("src/a[1].py",), interrupts=True)
+    harmless = Finding(kind="same-symbol", agents=("bob", "cat"), files=("docs/b.md",))
+    record(world.store, PAT, [troubled, harmless])
+    add(world, "code", scope=["src/"])
+    add(world, "docs", scope=["docs/"])
+    add(world, "later", scope=["later/"], priority=9)
+    assert [taken_id(world, ANN) for _ in range(3)] == ["T-2", "T-1", "T-3"]
+
+
+def test_next_looks_further_than_the_first_few_for_a_scope_without_findings(world: World) -> None:
+    record(world.store, PAT, [Finding(kind="conflict", agents=("bob", "cat"), files=("a.py",), interrupts=True)])
+    for number in range(tasks.FEW):
+        add(world, f"part {number}", scope=["a.py"])
+    last = add(world, "the last one", scope=["b.py"])
+    assert taken_id(world, ANN) == f"T-{last}"
 
 
 def test_next_gives_what_fits(world: World) -> None:

@@ -11,6 +11,7 @@ from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.log import entries_after
 from lineclear.app.operations import once
 from lineclear.app.queue.runner_turns import TURN
+from lineclear.app.radar.findings import open_findings
 from lineclear.app.queue.sending_back import send_back, task_of
 from lineclear.core.agents.names import is_kin
 from lineclear.core.log.codec import event_of
@@ -37,8 +38,17 @@ from lineclear.core.queue.candidates import (
     WAITING,
     show_number,
 )
+from lineclear.core.queue.changed_interfaces import explaining, landing_pairs
 from lineclear.core.queue.order import in_order, moved_first
-from lineclear.core.tasks.states import DEFAULT_PRIORITY, FINISHED, HANDED_OVER, TAKEN, give_back, show_id
+from lineclear.core.tasks.states import (
+    DEFAULT_PRIORITY,
+    FINISHED,
+    HANDED_OVER,
+    MERGED,
+    TAKEN,
+    give_back,
+    show_id,
+)
 from lineclear.core.words.computed.tasks import task_not_yours
 from lineclear.core.words.refusals import not_found, refuse
 
@@ -48,7 +58,7 @@ if TYPE_CHECKING:
 
     from lineclear.app.ports import Caller, Store, Tx, View
     from lineclear.app.queue.ports import EndedCheck
-    from lineclear.core.log.tables import Candidate, Task
+    from lineclear.core.log.tables import Candidate, FindingRow, Task
 
 OPEN, PAUSED = "open", "paused"
 
@@ -231,7 +241,7 @@ def move(store: Store, caller: Caller, number: int, *, before: int = 0) -> dict[
         _live(tx, number, "move")
         if before:
             _live(tx, before, "move anything before")
-        order = in_order(live(tx))
+        order = in_line(tx)
         ids = moved_first(order, number, before)
         places = {known_id: place for place, known_id in enumerate(ids)}
         for row in order:
@@ -339,6 +349,14 @@ def unmet_tasks(view: View, task: int) -> list[int]:
     return [dep.id for dep in found if dep is not None and dep.state not in FINISHED]
 
 
+def findings_explaining(view: View, row: Candidate, landed: Candidate | None) -> list[FindingRow]:
+    """The findings that say what main changed under the candidate; see `explaining`."""
+    findings = open_findings(view)
+    tasks = [view.get(TASK, (number,)) for number in {finding.task for finding in findings} - {0}]
+    merged = {task.id for task in tasks if task is not None and task.state == MERGED}
+    return explaining(findings, row, landed, merged)
+
+
 def landed_as(view: View, commit: str, most: int) -> Candidate | None:
     """The candidate whose landing made this commit, among the newest `most` landings."""
     rows = view.scan(CANDIDATE, "state", (LANDED,), reverse=True, limit=most)
@@ -359,6 +377,12 @@ def live(view: View) -> list[Candidate]:
     return view.pick(CANDIDATE, "state", LIVE)
 
 
+def in_line(view: View) -> list[Candidate]:
+    """The candidates that wait, in landing order."""
+    waiting = live(view)
+    return in_order(waiting, landing_pairs(open_findings(view), waiting) if len(waiting) > 1 else ())
+
+
 def live_on(view: View, branch: str) -> Candidate | None:
     """The candidate that waits for a branch; there is at most one."""
     return next((row for row in view.scan(CANDIDATE, "branch", (branch,)) if row.state in LIVE), None)
@@ -372,7 +396,7 @@ def state(view: View) -> tuple[str, str, str]:
 
 def list_all(view: View, *, ended: int = 0) -> list[dict[str, Any]]:
     """The candidates that wait, in landing order, then the newest `ended` of those that have ended."""
-    waiting = [show_brief(row) for row in in_order(live(view))]
+    waiting = [show_brief(row) for row in in_line(view)]
     over = (
         [row for row in view.scan(CANDIDATE, "key", reverse=True) if row.state not in LIVE] if ended else []
     )
@@ -438,7 +462,7 @@ def is_delayed(view: View) -> bool:
 
 def why_waiting(view: View) -> list[str]:
     """For a person: each candidate that is left in the queue, and why."""
-    rows = in_order(live(view))
+    rows = in_line(view)
     return [f"{show_number(row.id)} ({row.branch}) {row.reason or 'waits'}" for row in rows]
 
 

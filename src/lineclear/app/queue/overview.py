@@ -11,7 +11,6 @@ from lineclear.core.instants import NS_PER_MS
 from lineclear.core.log.codec import event_of
 from lineclear.core.log.tables import CANDIDATE, LOG, split_ids
 from lineclear.core.queue.candidates import HELD, LANDED, LIVE, STOPPED, show_number
-from lineclear.core.queue.order import in_order
 from lineclear.core.tasks.states import show_id
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def overview(
     """
     state, who, why = queue.state(view)
     run_ms = queue.eta_ms(view, commands)
-    rows = in_order(queue.live(view))
+    rows = queue.in_line(view)
     shown = []
     for place, row in enumerate(rows):
         wait = waits_for(view, row, review)

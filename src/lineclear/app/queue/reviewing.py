@@ -16,7 +16,6 @@ from lineclear.app.queue.sending_back import send_back
 from lineclear.core.log.tables import TASK
 from lineclear.core.queue import landing_results as words
 from lineclear.core.queue.candidates import BY_CONFLICT, BY_GONE, LIVE, SENT_BACK, WAITING
-from lineclear.core.queue.order import in_order
 from lineclear.core.words.refusals import Refusal
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def review_waiting(
     reviewer = tools.reviewer(main) if main else None
     if reviewer is None:
         return []
-    for row in in_order(store.read(queue.live)):
+    for row in store.read(queue.in_line):
         if row.state != WAITING or not is_unreviewed(row, BY_AGENT):
             continue
         if is_over():

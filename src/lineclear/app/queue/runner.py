@@ -34,7 +34,7 @@ from lineclear.core.queue.candidates import (
     show_number,
 )
 from lineclear.core.queue.commit_gate import why_not, why_wait
-from lineclear.core.queue.order import in_order
+from lineclear.core.queue.changed_interfaces import uses_of
 from lineclear.core.queue.stack import (
     GREEN,
     RED,
@@ -45,6 +45,7 @@ from lineclear.core.queue.stack import (
     useless,
 )
 from lineclear.core.queue.stack import culprit as find_culprit
+from lineclear.core.words.check_failures import since
 from lineclear.core.words.refusals import Refusal
 
 if TYPE_CHECKING:
@@ -90,12 +91,12 @@ class QueueNews:
 
 class QueueFacts:
     """What a round starts from, in one read: the log's head, the time, unfinished landings, the candidates
-    that wait, and whether the queue is paused."""
+    that wait in landing order, and whether the queue is paused."""
 
     def __init__(self, view: View) -> None:
         self.head, self.now_ns = view.head, view.now.tick_ns
         self.landings = view.scan(LANDING, "key")
-        self.live = queue.live(view)
+        self.in_line = queue.in_line(view)
         self.is_paused = queue.state(view)[0] == queue.PAUSED
 
 
@@ -200,7 +201,7 @@ class Runner:
             self._rules = self._rules_at(main)
             self._main = main
         now_ns = facts.now_ns
-        rows = {row.id: row for row in facts.live if row.id not in self._done}
+        rows = {row.id: row for row in facts.in_line if row.id not in self._done}
         for place, placed in enumerate(self._stack):
             now = rows.get(placed.row.id)
             if not self._is_unchanged(placed.row, now, now_ns) or (now and now.rank != placed.row.rank):
@@ -381,7 +382,7 @@ class Runner:
 
     def _build(self, facts: QueueFacts) -> None:
         """Put waiting candidates on top, in landing order, if they merge and all they depend on is below."""
-        waiting = [row for row in in_order(facts.live) if self._may_land(row, facts.now_ns)]
+        waiting = [row for row in facts.in_line if self._may_land(row, facts.now_ns)]
         limit = self._rules.batch * self._rules.workers
         is_growing = True
         while is_growing and len(self._stack) < limit:
@@ -576,14 +577,17 @@ class Runner:
     def _convict(self, suspect: Suspect, point: int) -> None:
         """Send it back. `point`: the place in its chain of the landing with which it fails; 0: on its own."""
         self._drop_suspect(suspect)
-        others, with_whom = [], "by itself"
+        row, with_whom = None, "by itself"
         if point:
             row = self._store.read(lambda view: queue.landed_as(view, suspect.chain[point], MOST_LANDED))
-            others = [row.id] if row is not None else []
             name = f"{show_number(row.id)} ({row.branch})" if row is not None else suspect.chain[point][:12]
             with_whom = f"together with {name}; without that it passes"
-        why = f"it fails the check, {with_whom}: {_first_line(suspect.output)}"
-        self._send_back(suspect.row, BY_CHECK, why, others=others, output=suspect.output)
+        findings = self._store.read(lambda view: queue.findings_explaining(view, suspect.row, row))
+        cause = since(findings, row.task if row is not None else 0, suspect.output)
+        why = f"it fails the check{cause}, {with_whom}: {_first_line(suspect.output)}"
+        files = dict.fromkeys(path for finding in findings for path in uses_of(finding))
+        others = [row.id] if row is not None else []
+        self._send_back(suspect.row, BY_CHECK, why, files=list(files), others=others, output=suspect.output)
 
 
 def _names(batch: list[StackedCandidate]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lineclear.app.radar.troubled_files import troubled_files
 from lineclear.core.claims.granting import EXCLUSIVE
 from lineclear.core.claims.leases import is_over
 from lineclear.core.log.tables import CLAIM, RUN, TASK, TASK_DEP, split_names
@@ -54,6 +55,7 @@ def choose(
         ],
         exclusive=[(claim.agent, claim.resource) for claim in claims if claim.mode == EXCLUSIVE],
         avoid={task.id: name for task in doable if (name := _failed_last(view, task.id))},
+        troubled=troubled_files(view),
     )
     by_name = {slot.agent: slot for slot in free}
     return StartPlan([(by_name[start.worker], start.task_id) for start in starts], True)

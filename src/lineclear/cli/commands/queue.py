@@ -12,7 +12,6 @@ from lineclear.cli.queue_output import as_data, check_lines, list_lines, show_li
 from lineclear.cli.render import plain
 from lineclear.core.queue.candidates import show_number
 from lineclear.core.queue.landing_results import tell_conflict
-from lineclear.core.queue.order import in_order
 from lineclear.core.words.refusals import Refusal, refuse
 from lineclear.host.stop_signals import Stopping
 from lineclear.wiring import queue as wired
@@ -203,7 +202,7 @@ def _declare_move(parser: ArgumentParser) -> None:
 def move(context: Context, args: Namespace) -> None:
     before = args.before
     if args.first:
-        order = in_order(context.store.read(queue.live))
+        order = context.store.read(queue.in_line)
         before = next((row.id for row in order if row.id != args.number), 0)
     found = queue.move(context.store, context.caller, args.number, before=before)
     _answer(context, found, f"The order is now {', '.join(found['order'])}")

@@ -45,6 +45,7 @@ _FIRST = {
     REVIEW: "Weigh the reason above as information, and change what your task requires.",
     GATE: "Revert your changes to the files above, or claim the files first: `lineclear claim PATH`.",
 }
+_FILES = {CHECK: "These files use the old form of what has changed:"}
 _PREPARED = "Your worktree already holds the merge with the conflicts marked; `git status` lists them."
 _SECOND = {
     CONFLICT: "Keep the intent of both sides; `lineclear task show T-N` shows the other side's task.",
@@ -84,7 +85,7 @@ def render(brief: Brief, most_bytes: int = MOST_BYTES) -> str:
     command = in_code(one_line(brief.command), MOST_TITLE_CHARS)
     sections = [
         Passage("The recorded reason:", brief.why, more, 500),
-        quoted_names("In these files:", brief.files, more, least_bytes=400),
+        quoted_names(_FILES.get(brief.kind, "In these files:"), brief.files, more, least_bytes=400),
         quoted_names("In these symbols:", brief.symbols, more, MOST_NAME_CHARS, 250),
         quoted_names("Changed on main by others:", map(tell_hand, brief.others), more, 400, 500),
         quoted_names("Changed on the returned branch:", map(tell_hand, brief.own), more, 400, 250),

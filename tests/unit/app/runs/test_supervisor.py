@@ -11,9 +11,11 @@ import pytest
 from lineclear.app.ports import Caller
 from lineclear.app.queue import candidates
 from lineclear.app.queue.runner_turns import Turn
+from lineclear.app.radar.findings import record
 from lineclear.app.runs import records
 from lineclear.app.runs.run_news import NEEDS, WAITS, WARNED
 from lineclear.app.runs.workers import HANDED_OVER, LANDED, NEEDS_YOU, SENT_BACK, LandingResult
+from lineclear.core.radar.findings import Finding
 from lineclear.core.runs.budgets import BudgetLimits
 from lineclear.core.runs.client_events import Call, CallDone, RunEnd, SessionSign, Sign, Usage
 from lineclear.core.runs.money import Price
@@ -74,6 +76,14 @@ def test_every_ready_task_is_done_by_as_many_as_there_are(stage: Stage) -> None:
     assert max(at_work) == 2
     assert len(supervisor.outcomes) == 5
     assert stage.world.findings() == []
+
+
+def test_a_task_in_whose_files_the_radar_found_trouble_waits_for_its_equals(stage: Stage) -> None:
+    found = Finding(kind="conflict", agents=("ada", "ben"), files=("src/a.py",), interrupts=True)
+    record(stage.store, PERSON, [found])
+    troubled, calm = stage.task("Code", scope=["src/"]), stage.task("Docs", scope=["docs/"])
+    supervisor = stage.supervise(team(1))
+    assert [outcome.task for outcome in supervisor.outcomes] == [calm, troubled]
 
 
 def test_with_nothing_to_do_it_ends_at_once(stage: Stage) -> None:

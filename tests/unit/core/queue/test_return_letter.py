@@ -177,3 +177,10 @@ def test_symbols_are_named_once() -> None:
         {"path": "c"},
     ]
     assert symbols_of(conflicts) == ["b", "a"]
+
+
+def test_a_check_that_fails_since_an_interface_changed_names_the_files_to_change() -> None:
+    why = "it fails the check since `parse` is now `parse(text, encoding)` (T-3), before `parse(text)`"
+    text = render(brief(CHECK, why=why, files=["src/reader.py"]))
+    assert f"The recorded reason:\n\n> {why}\n" in text
+    assert "These files use the old form of what has changed:\n\n> src/reader.py\n" in text
