@@ -111,7 +111,11 @@ def take(
         return {"task": show_task(tx, known_task(tx, task.id)), "crowded": crowded, "also_yours": also}
 
     arguments = {"number": number, "skills": sorted(skills), "lease_ms": lease_ms}
-    near = near_task(number) if number else [by_index(TASK, "ready", OPEN, 0, limit=FEW), by_index(FINDING, "key")]
+    near = (
+        near_task(number)
+        if number
+        else [by_index(TASK, "ready", OPEN, 0, limit=FEW), by_index(FINDING, "key")]
+    )
     near.append(by_index(TASK, "ready", TAKEN))
     try:
         return once(store, caller, "task next", arguments, work, _still_mine, near)

@@ -326,7 +326,9 @@ def test_next_prefers_a_scope_in_which_the_radar_found_nothing(world: World) -> 
 
 
 def test_next_looks_further_than_the_first_few_for_a_scope_without_findings(world: World) -> None:
-    record(world.store, PAT, [Finding(kind="conflict", agents=("bob", "cat"), files=("a.py",), interrupts=True)])
+    record(
+        world.store, PAT, [Finding(kind="conflict", agents=("bob", "cat"), files=("a.py",), interrupts=True)]
+    )
     for number in range(tasks.FEW):
         add(world, f"part {number}", scope=["a.py"])
     last = add(world, "the last one", scope=["b.py"])

@@ -11,8 +11,8 @@ from lineclear.app.agents.membership import ensure_agent
 from lineclear.app.log import entries_after
 from lineclear.app.operations import once
 from lineclear.app.queue.runner_turns import TURN
-from lineclear.app.radar.findings import open_findings
 from lineclear.app.queue.sending_back import send_back, task_of
+from lineclear.app.radar.findings import open_findings
 from lineclear.core.agents.names import is_kin
 from lineclear.core.log.codec import event_of
 from lineclear.core.log.events import Draft

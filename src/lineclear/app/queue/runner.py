@@ -33,8 +33,8 @@ from lineclear.core.queue.candidates import (
     WAITING,
     show_number,
 )
-from lineclear.core.queue.commit_gate import why_not, why_wait
 from lineclear.core.queue.changed_interfaces import uses_of
+from lineclear.core.queue.commit_gate import why_not, why_wait
 from lineclear.core.queue.stack import (
     GREEN,
     RED,

@@ -159,4 +159,21 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "MessagesRead": ("a reader received these messages", ("cursor", "ids")),
     "TopicJoined": ("a reader listens to a topic", ("topic",)),
     "TopicLeft": ("a reader no longer listens to a topic", ("topic",)),
-}
+    "FindingMade": (
+        "the radar found that two sides do not fit; the event's position is the finding's id",
+        (
+            "key", "kind", "agents", "files", "symbol", "old", "new", "detail", "confidence", "interrupts",
+            "task",
+        ),
+    ),
+    "FindingChanged": (
+        "a finding looks different now; with `again`, those who were told before are told again",
+        (
+            "id", "key", "kind", "agents", "files", "symbol", "old", "new", "detail", "confidence",
+            "interrupts", "task", "again",
+        ),
+    ),
+    "FindingEnded": ("a finding no longer holds, or is muted", ("id", "why")),
+    "FindingsTold": ("an agent was told of these findings", ("ids",)),
+    "FindingMuted": ("a kind of finding is silenced below a path, or no longer is", ("kind", "path", "muted")),
+}  # fmt: skip

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lineclear.app.queue import candidates as queue
 from lineclear.app.radar.findings import record
-from lineclear.core.log.tables import LOG
 from lineclear.core.log.codec import event_of
+from lineclear.core.log.tables import LOG
 from lineclear.core.radar.findings import Finding
 from tests.queueing import PAT, Scene
 
