@@ -66,6 +66,7 @@ HOOK_MODULES = (
     "core.log.events",
     "core.log.fold",
     "core.log.fold_queue",
+    "core.log.fold_radar",
     "core.log.queries",
     "core.log.tables",
     "core.messages",

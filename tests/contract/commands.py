@@ -17,9 +17,12 @@ from lineclear.app.agents import heartbeat, membership
 from lineclear.app.agents.dead_agents import free_dead_agents
 from lineclear.app.log import order_of
 from lineclear.app.ports import Caller
+from lineclear.app.radar.findings import everything, mute, record
+from lineclear.app.radar.telling import findings_for, mark_told
 from lineclear.core.claims.granting import EXCLUSIVE, INTENT, SHARED, Request
 from lineclear.core.claims.resources import parse_resource
 from lineclear.core.claims.strategies import SINGLE_WRITER, Rule
+from lineclear.core.radar.findings import Finding
 from lineclear.core.tasks.lists import TaskDraft
 from tests.world import Graveyard
 
@@ -221,6 +224,29 @@ def order_events(door: Door, first: int, second: int) -> Any:
     return door.store.read(lambda view: order_of(view, one, two))
 
 
+# -- findings ---------------------------------------------------------------------------------
+
+
+def look(door: Door, symbols: list[str], new: str, is_partial: bool) -> Any:
+    found = [
+        Finding(kind=kind, agents=agents, files=("src/é.py",), symbol=symbol, new=new, interrupts=True)
+        for symbol in symbols
+        for kind, agents in (("signature", ("ann", "bob")), ("removed", ("main", "cyd")))
+    ]
+    scope = (lambda agents: "cyd" in agents) if is_partial else everything
+    return record(door.store, door.caller, found, scope)
+
+
+def hear(door: Door) -> Any:
+    heard = [row.id for row in door.store.read(lambda view: findings_for(view, door.caller.name))]
+    mark_told(door.store, door.caller, heard)
+    return heard
+
+
+def silence(door: Door, kind: str, path: str, muted: bool) -> Any:
+    return mute(door.store, door.caller, kind, path, muted=muted)
+
+
 RESOURCES = ("src/", "src/a.py", "src/é.py", "**/*.py", "symbol:src/a.py#Login", "value:k1", "port:3000")
 texts = st.lists(st.sampled_from(RESOURCES), min_size=1, max_size=2, unique=True)
 modes = st.sampled_from((EXCLUSIVE, EXCLUSIVE, INTENT, SHARED))
@@ -275,12 +301,33 @@ MESSAGES = {
     "read messages": Command(read_messages, {"count": st.integers(1, 3)}),
     "order events": Command(order_events, {"first": which, "second": which}),
 }
+FINDINGS = {
+    "look": Command(
+        look,
+        {
+            "symbols": st.lists(st.sampled_from(("f", "g")), unique=True),
+            "new": st.sampled_from(("f(a)", "f(é)")),
+            "is_partial": st.booleans(),
+        },
+        weight=4,
+    ),
+    "hear": Command(hear, {}, weight=2),
+    "silence": Command(
+        silence,
+        {
+            "kind": st.sampled_from(("signature", "sginature")),
+            "path": st.sampled_from(("src", "src/é.py", "lib")),
+            "muted": st.booleans(),
+        },
+    ),
+}
 GROUPS: dict[str, dict[str, Command]] = {
     "claims": CLAIMS,
     "values": VALUES,
     "tasks": TASKS,
     "messages": MESSAGES,
-    "everything": CLAIMS | VALUES | TASKS | MESSAGES,
+    "findings": FINDINGS,
+    "everything": CLAIMS | VALUES | TASKS | MESSAGES | FINDINGS,
 }
 
 

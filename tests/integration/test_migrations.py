@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from lineclear.app import claims, messages
-from lineclear.app.agents import tokens
 from lineclear.app.log import audit
 from lineclear.app.ports import Caller
-from lineclear.core.agents.tokens import write_token
-from lineclear.core.log.tables import CLAIM, MESSAGE, TOKEN
-from lineclear.host.tokens import new_id, new_secret
+from lineclear.app.radar.findings import open_findings, record
+from lineclear.core.log.tables import CLAIM, FINDING, MESSAGE
+from lineclear.core.radar.findings import Finding
 from lineclear.store.postgres import schema as postgres
 from lineclear.store.sqlite import engine as sqlite
 from tests.engines import Place, new_place
@@ -25,11 +24,11 @@ PAT = Caller("pat", is_person=True)
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def old_place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A store as the program of schema 3 left it, at work until a moment ago."""
+    """A store as the program of schema 4 left it, at work until a moment ago."""
     with monkeypatch.context() as before:
         for module, known in ((sqlite, "_migrations"), (postgres, "known_migrations")):
-            migrations = getattr(module, known)()[:3]
-            before.setattr(module, "SCHEMA_NUMBER", 3)
+            migrations = getattr(module, known)()[:4]
+            before.setattr(module, "SCHEMA_NUMBER", 4)
             before.setattr(module, known, lambda migrations=migrations: migrations)
         place = new_place(request, tmp_path)
         store = place.open()
@@ -42,21 +41,20 @@ def old_place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytes
 def test_it_is_refused_until_it_is_brought_up_to_date(old_place: Place) -> None:
     with refused("store.older") as caught:
         old_place.open()
-    assert caught.value.facts["found"] == 3
+    assert caught.value.facts["found"] == 4
 
 
-def test_nothing_is_lost_and_tokens_can_be_made(old_place: Place) -> None:
+def test_nothing_is_lost_and_findings_can_be_recorded(old_place: Place) -> None:
     assert old_place.create() is False
     store = old_place.open()
     try:
         assert store.check() == []
-        assert store.info()["schema"] == 4
+        assert store.info()["schema"] == 5
         assert [row.text for row in store.read(lambda view: view.scan(MESSAGE, "key"))] == ["hello"]
         assert [row.resource for row in store.read(lambda view: view.scan(CLAIM, "key"))] == ["file:src/a.py"]
-        assert store.read(lambda view: view.scan(TOKEN, "key")) == []
-        id, (secret, kept) = new_id(), new_secret()
-        tokens.issue(store, PAT, "ada", id=id, secret_hash=kept)
-        assert store.read(lambda view: tokens.verify(view, write_token(id, secret))).name == "ada"
+        assert store.read(lambda view: view.scan(FINDING, "key")) == []
+        made, _, _ = record(store, PAT, [Finding(kind="removed", agents=("ann", "ben"), files=("a.py",))])
+        assert [row.id for row in store.read(open_findings)] == made
         assert audit(store)["findings"] == []
     finally:
         store.close()

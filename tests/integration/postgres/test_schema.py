@@ -100,6 +100,7 @@ def test_a_changed_migration_is_reported(store: PostgresStore, url: str) -> None
         "migration 0002_worktrees_and_runs.sql is missing, or differs from the one this program knows",
         "migration 0003_queue.sql is missing, or differs from the one this program knows",
         "migration 0004_tokens.sql is missing, or differs from the one this program knows",
+        "migration 0005_findings.sql is missing, or differs from the one this program knows",
         "the head of the log is not its last position",
     ]
 

@@ -15,7 +15,7 @@ from lineclear.core.claims.resources import ancestors, overlaps, resource_of
 from lineclear.core.log.events import BrokenLog
 from lineclear.core.log.fold import fold
 from lineclear.core.log.state import FoldedState
-from lineclear.core.log.tables import CLAIM, VALUE
+from lineclear.core.log.tables import CLAIM, FINDING, VALUE
 from lineclear.core.words.refusals import Refusal
 
 if TYPE_CHECKING:
@@ -129,6 +129,12 @@ def _check_write(auditor: Auditor, event: Event) -> None:
         auditor.report("version", event.position, f"{body['key']} went from {newest} to {body['version']}")
 
 
+def _check_made(auditor: Auditor, event: Event) -> None:
+    for row in auditor.state.scan(FINDING, "key"):
+        if row.key == event.body["key"]:
+            auditor.report("finding", event.position, f"F-{row.id} is open and says the same")
+
+
 def lost_update(base: int, newest: int) -> str:
     """How a write was based on a version that was no longer current; "" if it was based on the newest."""
     return "" if base == newest else f"based on version {base} when {newest} was current"
@@ -141,4 +147,5 @@ _CHECKS: dict[str, Callable[[Auditor, Event], None]] = {
     "ClaimTakenOver": _check_end,
     "ValuePut": _check_write,
     "ValueDeleted": _check_write,
+    "FindingMade": _check_made,
 }

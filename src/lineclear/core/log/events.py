@@ -52,6 +52,10 @@ class Draft:
         self.body = body
 
 
+_FINDING = (
+    "key", "kind", "agents", "files", "symbol", "old", "new", "detail", "confidence", "interrupts", "task",
+)  # fmt: skip
+
 # kind -> (what it says, its fields)
 KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "EpochBegan": ("the store's clock restarted or it was restored; positions jump ahead", ("boot",)),
@@ -159,4 +163,18 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "MessagesRead": ("a reader received these messages", ("cursor", "ids")),
     "TopicJoined": ("a reader listens to a topic", ("topic",)),
     "TopicLeft": ("a reader no longer listens to a topic", ("topic",)),
+    "FindingMade": (
+        "the radar found that two sides do not fit; the event's position is the finding's id",
+        _FINDING,
+    ),
+    "FindingChanged": (
+        "a finding looks different now; with `again`, those who were told before are told again",
+        ("id", *_FINDING, "again"),
+    ),
+    "FindingEnded": ("a finding no longer holds, or is muted", ("id", "why")),
+    "FindingsTold": ("an agent was told of these findings", ("ids",)),
+    "FindingMuted": (
+        "a kind of finding is silenced below a path, or no longer is",
+        ("kind", "path", "muted"),
+    ),
 }

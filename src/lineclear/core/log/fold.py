@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from lineclear.core.log.events import BrokenLog
 from lineclear.core.log.fold_queue import QUEUE_FOLDS
+from lineclear.core.log.fold_radar import RADAR_FOLDS
 from lineclear.core.log.tables import (
     AGENT,
     CLAIM,
@@ -467,4 +468,5 @@ FOLDS: dict[str, Fold] = {
     "MessagesRead": _messages_read,
     "TopicJoined": _topic_joined,
     "TopicLeft": _topic_left,
+    **RADAR_FOLDS,
 }

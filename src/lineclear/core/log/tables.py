@@ -315,6 +315,34 @@ class Read(TableRow):
         self.reader, self.message = reader, message
 
 
+class FindingRow(TableRow):
+    """What the radar found between sides and what still holds. `key` is the same in every pass; `told`: the
+    agents that have heard of it; `since_ns`: the wall time at which it was found."""
+
+    __slots__ = (
+        "id", "key", "kind", "agents", "files", "symbol", "old", "new", "detail", "confidence", "interrupts",
+        "task", "since_ns", "told",
+    )  # fmt: skip
+
+    def __init__(
+        self, id: int, key: str, kind: str, agents: str, files: str, symbol: str, old: str, new: str,
+        detail: str, confidence: str, interrupts: int, task: int, since_ns: int, told: str,
+    ) -> None:  # fmt: skip
+        self.id, self.key, self.kind, self.agents, self.files = id, key, kind, agents, files
+        self.symbol, self.old, self.new, self.detail = symbol, old, new, detail
+        self.confidence, self.interrupts, self.task = confidence, interrupts, task
+        self.since_ns, self.told = since_ns, told
+
+
+class Mute(TableRow):
+    """Findings of this kind at or below the path are not recorded; `agent` said so, at `position`."""
+
+    __slots__ = ("kind", "path", "agent", "position")
+
+    def __init__(self, kind: str, path: str, agent: str, position: int) -> None:
+        self.kind, self.path, self.agent, self.position = kind, path, agent, position
+
+
 class Operation(TableRow):
     """The stored answer to a command that carried an operation id."""
 
@@ -392,13 +420,15 @@ PROPOSAL = Table("proposal", Proposal, ("id",), {"resource": ("resource", "id")}
 MESSAGE = Table("message", Message, ("id",), {"audience": ("audience", "id")})
 READER = Table("reader", MessageReader, ("name",))
 READ = Table("read", Read, ("reader", "message"))
+FINDING = Table("finding", FindingRow, ("id",))
+MUTE = Table("mute", Mute, ("kind", "path"))
 OPERATION = Table("operation", Operation, ("key",), {"age": ("at_ns",)})
 LOG = Table("log", LogEntry, ("position",), {"subject": ("subject", "position")})
 
 # A replay of the log must give exactly these; operations are answers kept for a time, not facts.
 PROJECTED: tuple[Table[Any], ...] = (
     AGENT, CLAIM, FENCE, WAIT, TASK, TASK_DEP, WORKTREE, RUN, TOKEN, CANDIDATE, LANDING, VERDICT,
-    CHECK_RECORD, MODE, VALUE, COPY, PROPOSAL, MESSAGE, READER, READ,
+    CHECK_RECORD, MODE, VALUE, COPY, PROPOSAL, MESSAGE, READER, READ, FINDING, MUTE,
 )  # fmt: skip
 ALL: tuple[Table[Any], ...] = (*PROJECTED, OPERATION, LOG)
 

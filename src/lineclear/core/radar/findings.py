@@ -17,7 +17,7 @@ class Finding:
     """`agents`: first the side that made the change, then the sides that it concerns; in alphabetical order
     if both did the same. `old` and `new`: the two forms of the symbol; for what both made, the form
     of each side. `detail` says in a few words what does not fit or where it went. `interrupts`: it
-    would break at landing."""
+    would break at landing. `task`: the task that made the change, 0 if the pass does not know it."""
 
     kind: str
     agents: tuple[str, ...]
@@ -28,6 +28,7 @@ class Finding:
     detail: str = ""
     confidence: str = SURE
     interrupts: bool = False
+    task: int = 0
 
     @property
     def key(self) -> str:

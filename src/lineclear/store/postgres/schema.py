@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 # The newest migration; a test compares it with the folder, so that opening a store lists no files.
-SCHEMA_NUMBER = 4
+SCHEMA_NUMBER = 5
 
 _CREATORS_LOCK = 0x4C434C52  # "LCLR": held while a process makes or changes a schema in this database
 _MIGRATION_TABLE = """CREATE TABLE IF NOT EXISTS "migration" ("number" bigint PRIMARY KEY,

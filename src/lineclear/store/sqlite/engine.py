@@ -371,7 +371,7 @@ def _migrations() -> list[Migration]:
 
 
 # The newest migration; a test compares it with the folder, so that opening a store lists no files.
-SCHEMA_NUMBER = 4
+SCHEMA_NUMBER = 5
 
 
 def create(directory: str, now_ns: int, vfs: str | None = None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,12 +13,15 @@ from lineclear.app.agents.attempts import log_attempts
 from lineclear.app.ports import Caller
 from lineclear.app.queue import candidates
 from lineclear.app.queue.sending_back import send_back
+from lineclear.app.radar import findings
+from lineclear.app.radar.telling import mark_told
 from lineclear.app.runs import records
 from lineclear.core.log.audit import MOST_FINDINGS, Auditor, lost_update
 from lineclear.core.log.codec import event_of
 from lineclear.core.log.events import KINDS, Draft, Event
 from lineclear.core.log.fold import FOLDS
-from lineclear.core.log.tables import CLAIM, LOG, PROJECTED, TASK, VALUE, Claim, Table, TableRow
+from lineclear.core.log.tables import CLAIM, FINDING, LOG, PROJECTED, TASK, VALUE, Claim, Table, TableRow
+from lineclear.core.radar.findings import Finding
 from lineclear.core.tasks.lists import TaskDraft
 from tests.world import MINUTE_MS, World, resource
 
@@ -76,12 +80,26 @@ def eventful_world() -> World:
     messages.mark_read(store, Caller("cat"), [urgent])
     run_a_client(world)
     run_a_queue(world)
+    look_around(world)
     for id in ("a", "b"):
         tokens.issue(store, PAT, "bob", id=id, secret_hash="c0ffee")
     tokens.revoke(store, PAT, "a")
     log_attempts(store, BOB, [("person.only", "trust")])
     world.stand_in_line("bob", "row:users/2")
     return world
+
+
+def look_around(world: World) -> None:
+    store = world.store
+    first = Finding(kind="signature", agents=("ann", "bob"), files=("a.py",), symbol="f", new="f(a)")
+    second = Finding(kind="removed", agents=("main", "bob"), files=("b.py",), symbol="g")
+    for new in ("f(a)", "f(a, b)"):
+        findings.record(store, PAT, [replace(first, new=new), second])
+        untold = store.read(lambda view: view.scan(FINDING, "key"))
+        mark_told(store, BOB, [row.id for row in untold])
+    findings.mute(store, PAT, "removed", "b.py")
+    findings.mute(store, PAT, "removed", "c.py")
+    findings.mute(store, PAT, "removed", "c.py", muted=False)
 
 
 def run_a_queue(world: World) -> None:
@@ -380,3 +398,18 @@ def test_findings_are_bounded_and_the_rest_is_counted() -> None:
     for position in range(1, MOST_FINDINGS + 11):
         auditor.feed(event(position, "ClaimDreamt"))
     assert (len(auditor.findings), auditor.missed, auditor.count) == (MOST_FINDINGS, 10, MOST_FINDINGS + 10)
+
+
+def test_a_finding_that_is_made_twice_or_was_never_made_is_found() -> None:
+    body: dict[str, Any] = {
+        "key": "k",
+        "kind": "removed",
+        "agents": ["ann"],
+        "files": ["a.py"],
+        "symbol": "f",
+        "old": "",
+    }
+    body |= {"new": "", "detail": "", "confidence": "sure", "interrupts": 1, "task": 0}
+    made = [Event(position, 0, "ann", "FindingMade", "subject", 0, "", body) for position in (1, 2)]
+    assert audit(made) == [("finding", 2)]
+    assert audit([event(1, "FindingEnded", id=7, why="")]) == [("broken event", 1)]
