@@ -13,7 +13,7 @@ from lineclear.git.objects import Objects
 from lineclear.git.run import GitFailed, LiveGit, git
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     Found = tuple[str, bytes]  # kind, content
 
@@ -25,9 +25,10 @@ _MOST_ASKED, _MOST_KEPT_BYTES, _LARGEST_KEPT_BYTES = 50, 64 << 20, 1 << 20
 class ObjectStore:
     """`cwd` is any directory of the clone. Close it: a git process may be waiting for the next question."""
 
-    def __init__(self, cwd: str, directory: str = "") -> None:
-        """`directory`: the object directory to write to; by default we ask git for it."""
-        self.cwd = cwd
+    def __init__(self, cwd: str, directory: str = "", env: Mapping[str, str] | None = None) -> None:
+        """`directory`: the object directory to write to; by default we ask git for it. `env` is added to
+        git's environment."""
+        self.cwd, self.env = cwd, env
         self._directory = directory
         self._live: LiveGit | None = None
         self._kept: dict[str, Found] = {}
@@ -74,13 +75,24 @@ class ObjectStore:
 
     def size_of(self, oid: str) -> int:
         """The object's size in bytes; -1 if it does not exist."""
-        answer = self._ask("info", [oid])[0]
-        return answer[2] if answer is not None else -1
+        return self.sizes_of([oid]).get(oid, -1)
+
+    def sizes_of(self, oids: Iterable[str]) -> dict[str, int]:
+        """The sizes in bytes of those objects that exist."""
+        wanted = list(dict.fromkeys(oids))
+        found = {}
+        for at in range(0, len(wanted), _MOST_ASKED):
+            some = wanted[at : at + _MOST_ASKED]
+            for oid, answer in zip(some, self._ask("info", some), strict=True):
+                if answer is not None:
+                    found[oid] = answer[2]
+        return found
 
     def write(self, objects: Objects) -> None:
         if not self._directory:
             words = ["rev-parse", "--path-format=absolute", "--git-path", "objects"]
-            self._directory = git(words, self.cwd).decode("utf-8", "surrogateescape").removesuffix("\n")
+            output = git(words, self.cwd, env=self.env)
+            self._directory = output.decode("utf-8", "surrogateescape").removesuffix("\n")
         objects.write(self._directory)
         for oid, found in objects.items():
             self._keep(oid, found)
@@ -103,7 +115,7 @@ class ObjectStore:
     def _ask(self, command: str, names: list[str]) -> list[tuple[str, str, int, bytes] | None]:
         """(id, kind, size, content) for each name; None for one that does not exist."""
         if self._live is None:
-            self._live = LiveGit(_ASK, self.cwd)
+            self._live = LiveGit(_ASK, self.cwd, env=self.env)
             finalize(self, self._live.close)
         try:
             question = "".join(f"{command} {name}\n" for name in names)

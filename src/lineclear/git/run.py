@@ -117,11 +117,19 @@ class LiveGit(Started):
 
     __slots__ = ("_fds", "_poll", "_received")
 
-    def __init__(self, args: Sequence[str], cwd: str, *, on_terminal: bool = False) -> None:
-        """`on_terminal`: for a git command that buffers its answers when they go into a pipe."""
+    def __init__(
+        self,
+        args: Sequence[str],
+        cwd: str,
+        *,
+        on_terminal: bool = False,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        """`on_terminal`: for a git command that buffers its answers when they go into a pipe. `env` is as for
+        `Started`."""
         ours, theirs = _open_terminal() if on_terminal else (-1, -1)
         try:
-            super().__init__(args, cwd, terminal=theirs if on_terminal else None)
+            super().__init__(args, cwd, terminal=theirs if on_terminal else None, env=env)
         except GitFailed:
             _close_fds(ours)
             raise

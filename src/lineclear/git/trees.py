@@ -76,9 +76,9 @@ class GitTrees:
 
     def _merge_alone(self, left: str, right: str) -> list[str]:
         words = [*_MERGE, "--write-tree", left, right]
-        output = git(words, self.cwd, check=False, timeout_s=600)
+        output = git(words, self.cwd, check=False, timeout_s=600, env=self.store.env)
         if not output:
-            output = git(words, self.cwd, timeout_s=600)  # raises with git's own words
+            output = git(words, self.cwd, timeout_s=600, env=self.store.env)  # raises with git's own words
         return _fields(output)
 
     def _merge_live(self, left: str, right: str) -> list[str]:
@@ -92,7 +92,7 @@ class GitTrees:
         try:
             if not self._merging:
                 # Into a pipe, git (2.39) sends its answers only after the end of its input.
-                self._merging.append(LiveGit(_MERGE_MANY, self.cwd, on_terminal=True))
+                self._merging.append(LiveGit(_MERGE_MANY, self.cwd, on_terminal=True, env=self.store.env))
             self._merging[0].ask(f"{left} {right}\n".encode())
             return _fields(self._merging[0].take_until(b"\0\0", timeout_s=_PATIENCE_S))[1:]
         except GitFailed:
@@ -133,7 +133,7 @@ class GitTrees:
 
     def _compare(self, old: str, new: str) -> dict[str, Change]:
         if not self._comparing:
-            self._comparing.append(LiveGit(_DIFF, self.cwd))
+            self._comparing.append(LiveGit(_DIFF, self.cwd, env=self.store.env))
         # Git echoes a line that is not an object id and flushes its output, so this line marks the end. No
         # path can contain it: the ids of the trees depend on their paths.
         end = f"end of {old} {new}\n".encode()
@@ -150,11 +150,13 @@ class GitTrees:
     def paths(self, tree: str, directories: Iterable[str]) -> list[str]:
         words = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tree, "--"]
         places = [place for place in directories if place]
-        return git([*words, *places], self.cwd).decode("utf-8", "surrogateescape").split("\0")[:-1]
+        output = git([*words, *places], self.cwd, env=self.store.env)
+        return output.decode("utf-8", "surrogateescape").split("\0")[:-1]
 
     def files(self, tree: str) -> dict[str, tuple[str, str]]:
         """path -> (mode, object id) of every file, link and submodule."""
-        output = git(["ls-tree", "-r", "-z", "--full-tree", tree], self.cwd, timeout_s=600)
+        words = ["ls-tree", "-r", "-z", "--full-tree", tree]
+        output = git(words, self.cwd, timeout_s=600, env=self.store.env)
         rows = (row.partition("\t") for row in _fields(output)[:-1])
         fields = ((path, info.split()) for info, _, path in rows)
         return {path: (mode, oid) for path, (mode, _, oid) in fields}

@@ -365,6 +365,21 @@ class Settings:
         trust=TO_COUNT,
         is_harmless=lambda names, _root: set(_SECRET_NAMES) <= set(names),
     )
+    # -- radar --
+    radar_on: bool = setting(
+        SWITCH,
+        True,
+        "Compare the unmerged work of all worktrees and branches, and tell agents what would break when it "
+        "is merged.",
+    )
+    radar_live_for_ms: int = setting(
+        DURATION,
+        14 * DAY_MS,
+        "How long a worktree or a branch counts as live after its last change. The radar compares only live "
+        "ones.",
+        least=HOUR_MS,
+        most=3_650 * DAY_MS,
+    )
     # -- mirror --
     mirror_tasks: bool = setting(
         SWITCH,
@@ -543,6 +558,12 @@ class Settings:
     )
     serve_mirror: bool = setting(
         SWITCH, True, "Update the files of [mirror] in `lineclear serve` after every change."
+    )
+    serve_radar: bool = setting(
+        SWITCH,
+        True,
+        "Run the radar in `lineclear serve` after every snapshot and every move of main. `lineclear run` "
+        "does the same while no server does.",
     )
 
     # -- tables whose keys a file chooses --

@@ -136,10 +136,21 @@ class SnapshotGit(Protocol):
     """Snapshots of a clone's worktrees. If git fails, it raises a Refusal."""
 
     def take(
-        self, tree: str, path: str, /, *, agent: str, task: int, why: str, at_s: int, limits: SnapshotLimits
+        self,
+        tree: str,
+        path: str,
+        /,
+        *,
+        agent: str,
+        task: int,
+        why: str,
+        at_s: int,
+        limits: SnapshotLimits,
+        if_new: bool = False,
     ) -> Snapshot | None:
         """Save the worktree as it is; None if the agent's last snapshot holds exactly the same (and is a
-        lasting one if `why` asks for that)."""
+        lasting one if `why` asks for that). With `if_new`, None also if the last snapshot for any agent does,
+        or if there is nothing uncommitted; hooks then do not count this as a look at the worktree."""
 
     def content(self, tree: str, path: str, /) -> tuple[str, str, list[LeftOut]]:
         """(HEAD's commit, the tree of a snapshot without limits, the files that it would leave out)."""

@@ -29,10 +29,13 @@ class SavedWork:
     keep: int
     keep_for_s: int
 
-    def take(self, *, agent: str, tree: str, path: str = "", why: str, task: int = 0) -> Snapshot | None:
-        """Save a worktree as it is now; None if the agent's last snapshot holds exactly the same."""
+    def take(
+        self, *, agent: str, tree: str, path: str = "", why: str, task: int = 0, if_new: bool = False
+    ) -> Snapshot | None:
+        """Save a worktree as it is now; None if the agent's last snapshot holds exactly the same. `if_new` is
+        as for `SnapshotGit.take`."""
         taken = self.git.take(
-            tree, path, agent=agent, task=task, why=why, at_s=self.now_s(), limits=self.limits
+            tree, path, agent=agent, task=task, why=why, at_s=self.now_s(), limits=self.limits, if_new=if_new
         )
         number = int(taken.ref.rpartition("/")[2]) if taken is not None else 0
         if number > self.keep and number % _SLACK == 0:

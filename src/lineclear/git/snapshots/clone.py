@@ -55,10 +55,23 @@ class CloneSnapshots(SnapshotRefs):
         self._mark_of, self._main_commit = mark_of, main_commit
 
     def take(
-        self, tree: str, path: str, /, *, agent: str, task: int, why: str, at_s: int, limits: SnapshotLimits
+        self,
+        tree: str,
+        path: str,
+        /,
+        *,
+        agent: str,
+        task: int,
+        why: str,
+        at_s: int,
+        limits: SnapshotLimits,
+        if_new: bool = False,
     ) -> Snapshot | None:
-        take_mark(self._mark_of(tree), 0)
-        return self._snapshots(tree, path).take(agent=agent, task=task, why=why, at_s=at_s, limits=limits)
+        if not if_new:
+            take_mark(self._mark_of(tree), 0)
+        return self._snapshots(tree, path).take(
+            agent=agent, task=task, why=why, at_s=at_s, limits=limits, if_new=if_new
+        )
 
     def content(self, tree: str, path: str, /) -> tuple[str, str, list[LeftOut]]:
         return self._snapshots(tree, path).tree_now()

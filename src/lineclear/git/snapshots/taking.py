@@ -130,15 +130,23 @@ class Snapshots:
     # -- for callers --------------------------------------------------------------------------
 
     def take(
-        self, *, agent: str, why: str, at_s: int, task: int = 0, limits: SnapshotLimits | None = None
+        self,
+        *,
+        agent: str,
+        why: str,
+        at_s: int,
+        task: int = 0,
+        limits: SnapshotLimits | None = None,
+        if_new: bool = False,
     ) -> Snapshot | None:
         """Save the worktree as it is; None when the agent's last snapshot holds exactly this (and is one
-        that stays, where `why` asks for one that stays)."""
+        that stays, where `why` asks for one that stays). With `if_new`, None also when the last snapshot for
+        any agent holds this, or when nothing is uncommitted and no snapshot is of this HEAD."""
         with self._turn():
             state = State.load(self._state_path)
             for _ in range(_TRIES):
                 try:
-                    return self._take(state, agent, task, why, at_s, limits or SnapshotLimits())
+                    return self._take(state, agent, task, why, at_s, limits or SnapshotLimits(), if_new)
                 except _Forgotten:
                     state = State()
                 except _Moved:
@@ -183,16 +191,24 @@ class Snapshots:
         return refuse("snapshot.failed", path=self._layout.worktree, why=why)
 
     def _take(
-        self, state: State, agent: str, task: int, why: str, at_s: int, limits: SnapshotLimits
+        self,
+        state: State,
+        agent: str,
+        task: int,
+        why: str,
+        at_s: int,
+        limits: SnapshotLimits,
+        if_new: bool,
     ) -> Snapshot | None:
         try:
             content = self._look_around(state, limits)
-            if not content.to_hash and self._is_held(state, agent, content, why):
+            is_known = self._is_known if if_new else self._is_held
+            if not content.to_hash and is_known(state, agent, content, why):
                 return None
             with _StartedGits() as gits:
                 self._start_needed(gits, content)
                 self._hash(content, gits, _HASH)
-                if self._is_held(state, agent, content, why):
+                if is_known(state, agent, content, why):
                     return None
                 return self._keep(content, gits, state, agent, task, why, at_s)
         except (GitFailed, OSError) as error:
@@ -212,6 +228,15 @@ class Snapshots:
         if last is None or (last.why in ROLLING and why not in ROLLING):
             return False
         if not self._is_ref(last.ref, last.commit):
+            return False
+        state.settle(self._state_path, content.signatures)
+        return True
+
+    def _is_known(self, state: State, _agent: str, content: Content, _why: str) -> bool:
+        """Is all of this in the last snapshot, or in HEAD?"""
+        if state.head != content.head:
+            return not content.changes
+        if state.changes != content.changes or not self._is_ref(state.ref, state.commit):
             return False
         state.settle(self._state_path, content.signatures)
         return True
