@@ -104,9 +104,7 @@ class SessionMarks:
         return max(time_of(self._path + ".edited"), time_of(self.picture))
 
     def note_edit(self) -> None:
-        path = self._path + ".edited"
-        with open(path, "ab"):
-            os.utime(path)
+        touch(self._path + ".edited")
 
 
 def stamp_of(path: str) -> str:
@@ -124,6 +122,12 @@ def time_of(path: str) -> int:
         return os.stat(path).st_mtime_ns
     except OSError:
         return 0
+
+
+def touch(path: str) -> None:
+    """Give a file the current time; make it if there is none."""
+    with open(path, "ab"):
+        os.utime(path)
 
 
 def _unlink(path: str) -> None:

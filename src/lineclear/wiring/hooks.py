@@ -16,9 +16,9 @@ from lineclear.git.shell_watch import GitShellWatch
 from lineclear.git.typed_paths import WorktreePaths
 from lineclear.host.bonds import SUPERVISOR
 from lineclear.host.host_names import person_name
-from lineclear.host.session_marks import SessionMarks, time_of
+from lineclear.host.session_marks import SessionMarks, time_of, touch
 from lineclear.host.sessions import SESSIONS, SessionFile, Writes
-from lineclear.wiring.repo import Repo, folds_case, mark_of, open_store, state_directory
+from lineclear.wiring.repo import Repo, edited_of, folds_case, mark_of, open_store, state_directory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -244,6 +244,9 @@ class SessionWorktree:
 
     def is_supervised(self) -> bool:
         return self._repo.bonds.is_held(SUPERVISOR)
+
+    def note_edit(self) -> None:
+        touch(edited_of(self._repo, self._repo.tree))
 
     def save_beside(self, agent: str) -> None:
         from lineclear.git.snapshots.detached import start_snapshot

@@ -94,6 +94,11 @@ def mark_of(repo: Repo, tree: str) -> str:
     return f"{file_stem(f'{repo.state_directory}/{SNAPSHOTS}', name)}.mark"
 
 
+def edited_of(repo: Repo, tree: str) -> str:
+    """The file whose time says when a hook last heard of an edit in this worktree, for who saves it."""
+    return mark_of(repo, tree).removesuffix("mark") + "edited"
+
+
 def state_directory_at(cwd: str, environ: Mapping[str, str]) -> str:
     """The same, seen from a directory; "" outside a repository."""
     try:

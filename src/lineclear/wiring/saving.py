@@ -6,8 +6,10 @@ import time
 from typing import TYPE_CHECKING
 
 from lineclear.app.worktrees.saver import Saver, SaverPorts
+from lineclear.host.session_marks import time_of
 from lineclear.host.threads import start_thread
 from lineclear.wiring.mirroring import live_trees
+from lineclear.wiring.repo import edited_of
 from lineclear.wiring.runs import supervision_of
 from lineclear.wiring.worktrees import saved_work_in
 
@@ -22,6 +24,7 @@ def saver_in(repo: Repo) -> Saver:
         saved=saved_work_in(repo),
         trees=lambda: live_trees(repo),
         left_to_others=supervision_of(repo).saved_trees,
+        edited_ns=lambda tree: time_of(edited_of(repo, tree)),
         start=start_thread,
         monotonic=time.monotonic,
     )

@@ -120,11 +120,14 @@ def _save_beside(place: HookPlace, call: HookCall, agent: str) -> None:
     if changed_ns <= saved_ns or place.is_check:
         return
     try:
-        if now_ns - saved_ns >= place.rules.every_ms * 1_000_000:
-            if not _is_kept_safe(place):
-                place.worktree.save_beside(agent.partition("/")[0])
+        if now_ns - saved_ns < place.rules.every_ms * 1_000_000:
+            if is_edit:
+                place.session_files.note_edit()  # a later call takes the snapshot if nobody else does
+                place.worktree.note_edit()
+        elif not _is_kept_safe(place):
+            place.worktree.save_beside(agent.partition("/")[0])
         elif is_edit:
-            place.session_files.note_edit()  # a later call takes the snapshot
+            place.worktree.note_edit()
     except OSError:
         pass  # the answer is more important
 

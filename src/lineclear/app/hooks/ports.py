@@ -79,6 +79,9 @@ if TYPE_CHECKING:
         def is_supervised(self) -> bool:
             """Does a supervisor run in this clone? It saves the worktrees of its own agents."""
 
+        def note_edit(self) -> None:
+            """Let who saves this worktree, a server or a supervisor, look at it soon."""
+
         def save_beside(self, agent: str, /) -> None:
             """Start a snapshot in a process of its own, unless another call has just done so."""
 

@@ -2,7 +2,8 @@
 
 A look is one snapshot that is not taken when nothing has changed, which costs one `git status`. A worktree
 whose agents were heard of, or that changed, within `agents.silence` is looked at every `snapshots.every`; one
-that is quiet for longer, much less often. What a supervisor of this clone saves is left to it.
+that is quiet for longer, much less often; one in which a hook has just heard of an edit, almost at once. What
+a supervisor of this clone saves is left to it.
 """
 
 from __future__ import annotations
@@ -35,13 +36,16 @@ if TYPE_CHECKING:
 
 # How often a quiet worktree is looked at.
 QUIET_EVERY_S = 60.0
+# How often a worktree is looked at while one edit follows another.
+EDITED_EVERY_S = 1.0
 MOST_AT_ONCE = 4
 LONGEST_REST_S = 60.0
 
 
 class SavedTree:
     """A worktree that is kept safe. `active_at_s`: when one of its agents was last heard of, or a change was
-    last found in it; at first, when we began to look at it."""
+    last found in it; at first, when we began to look at it. `edited_ns`: the last edit that a hook had heard
+    of when we last looked."""
 
     def __init__(self, name: str, path: str, now_s: float) -> None:
         self.name, self.path = name, path
@@ -49,9 +53,12 @@ class SavedTree:
         self.is_saving = False
         self.active_at_s = now_s
         self.looked_at_s, self.rest_until_s, self.failures = float("-inf"), 0.0, 0
+        self.edited_ns = 0
 
-    def is_due(self, now_s: float, *, every_s: float, silence_s: float) -> bool:
-        if now_s - self.active_at_s > silence_s:
+    def is_due(self, now_s: float, *, every_s: float, silence_s: float, edited_ns: int) -> bool:
+        if edited_ns != self.edited_ns:
+            every_s = min(every_s, EDITED_EVERY_S)
+        elif now_s - self.active_at_s > silence_s:
             every_s = max(every_s, QUIET_EVERY_S)
         return not self.is_saving and now_s >= self.rest_until_s and now_s - self.looked_at_s >= every_s
 
@@ -59,13 +66,15 @@ class SavedTree:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaverPorts:
     """What a saver needs. `trees()` are this clone's worktrees, `left_to_others()` the names of those that a
-    live supervisor saves; `start(work, name)` runs work in a thread; `monotonic()` gives seconds."""
+    live supervisor saves. `edited_ns(tree)`: when a hook last heard of an edit there. `start(work, name)`
+    runs work in a thread; `monotonic()` gives seconds."""
 
     store: Store
     presence: Presence
     saved: SavedWork
     trees: Callable[[], Iterable[LiveTree]]
     left_to_others: Callable[[], set[str]]
+    edited_ns: Callable[[str], int]
     start: Callable[[Callable[[], None], str], None]
     monotonic: Callable[[], float]
 
@@ -124,12 +133,14 @@ class Saver:
         for place in sorted(self._places.values(), key=lambda place: place.looked_at_s):
             if self._running >= MOST_AT_ONCE:
                 break
-            if place.is_due(now_s, every_s=self._every_s, silence_s=self._silence_ms / 1_000):
-                self._start(place, now_s)
+            edited_ns = self._ports.edited_ns(place.name)
+            silence_s = self._silence_ms / 1_000
+            if place.is_due(now_s, every_s=self._every_s, silence_s=silence_s, edited_ns=edited_ns):
+                self._start(place, now_s, edited_ns)
         return troubles
 
-    def _start(self, place: SavedTree, now_s: float) -> None:
-        place.looked_at_s, place.is_saving = now_s, True
+    def _start(self, place: SavedTree, now_s: float, edited_ns: int) -> None:
+        place.looked_at_s, place.edited_ns, place.is_saving = now_s, edited_ns, True
         self._running += 1
         self._ports.start(lambda: self._save(place), f"save-{place.name}")
 
