@@ -83,6 +83,7 @@ INDEX: dict[str, tuple[str, str, str]] = {
     "salvage show": ("salvage", "RUN", "Show the content of a snapshot"),
     "salvage restore": ("salvage", "RUN", "Restore a snapshot as a branch or a patch"),
     "salvage take": ("salvage", "RUN", "Take a snapshot now, of your worktree or an agent's"),
+    "salvage beside": ("salvage", "", "Save the worktree, then run the radar (called by hooks)"),
     "gc": ("gc", "RUN", "Show what can be cleaned up; --apply removes it"),
     "agent list": ("agents", "LOOK", "List all agents and people ever seen here"),
     "agent leave": ("agents", "WORK", "End an agent's presence and free what it holds"),

@@ -17,6 +17,7 @@ from lineclear.core.words.refusals import Refusal
 from lineclear.mirror.publishing import REFRESH_S, look_of, publish_noted
 from lineclear.wiring import queue as wired_queue
 from lineclear.wiring.mirroring import live_trees, parts_on
+from lineclear.wiring.radar import radar_watch, run_pass
 from lineclear.wiring.runs import supervision_of
 from lineclear.wiring.saving import saver_in
 
@@ -119,6 +120,19 @@ def save_work(job: JobContext) -> None:
         saver.close(SAVES_END_WITHIN_S)
 
 
+# -- the radar ----------------------------------------------------------------------------------
+
+
+def watch_work(job: JobContext) -> None:
+    watch = radar_watch(job.repo, lambda: run_pass(job.repo, job.caller))
+    while job.goes_on():
+        report, rest_s = watch.step()
+        if report is not None:
+            count = len(report.findings)
+            job.did(f"{count} {'finding' if count == 1 else 'findings'}", is_news=False)
+        job.rest(rest_s)
+
+
 # -- leases -------------------------------------------------------------------------------------
 
 
@@ -204,5 +218,6 @@ JOBS = (
     BackgroundJob("mirror", lambda settings: settings.serve_mirror and bool(parts_on(settings)), keep_files),
     BackgroundJob("queue", lambda settings: settings.serve_queue, run_queue),
     BackgroundJob("snapshots", lambda settings: settings.serve_snapshots, save_work),
+    BackgroundJob("radar", lambda settings: settings.serve_radar and settings.radar_on, watch_work),
     BackgroundJob("leases", lambda _: True, end_lapses),
 )

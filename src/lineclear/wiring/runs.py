@@ -31,6 +31,7 @@ from lineclear.host.tokens import new_secret
 from lineclear.settings.stated_checks import stated_checks
 from lineclear.wiring.checks import repo_by, settings_in_force
 from lineclear.wiring.queue import landings_of
+from lineclear.wiring.radar import radar_beside
 from lineclear.wiring.repo import open_repo, settings_root
 from lineclear.wiring.returned_work import returned_work_of
 from lineclear.wiring.strays import strays_of
@@ -75,7 +76,7 @@ def supervise(
         caller,
         slots,
         rules,
-        _local_host(repo, min(THREADS_MAX, len(slots) + 4), lands=rules.lands, beside=beside),
+        _local_host(repo, caller, min(THREADS_MAX, len(slots) + 4), lands=rules.lands, beside=beside),
         since_ns=repo.clock.now().wall_ns,
         scope=scope_of(repo),
         require_trust=trust_of(repo).require,
@@ -115,7 +116,7 @@ def _rules(settings: Settings, request: RunRequest) -> SupervisorRules:
 
 @contextmanager
 def _local_host(
-    repo: Repo, threads: int, *, lands: bool, beside: AbstractContextManager[object]
+    repo: Repo, caller: Caller, threads: int, *, lands: bool, beside: AbstractContextManager[object]
 ) -> Iterator[LocalHost]:
     cwd, strayed, closing = repo.layout.worktree, dict[str, str](), Event()
 
@@ -126,7 +127,7 @@ def _local_host(
         opened = wait_out(lambda: open_repo(cwd, repo.environ), is_over)
         return _ports_of(opened, is_over, lands=lands, strayed=strayed)
 
-    with beside, Jobs(threads) as jobs:
+    with beside, radar_beside(repo, caller), Jobs(threads) as jobs:
         host = LocalHost(jobs, repo.clock, repo.state_directory, open_ports)
         try:
             yield host

@@ -150,7 +150,7 @@ def test_two_hooks_at_once_start_one_snapshot(hooked: Hooked) -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(edit, range(8)))
     until(starts.exists)
-    words = ["-P", "-m", "lineclear", "-C", str(hooked.tree), "salvage", "take", "--as", "claude-1"]
+    words = ["-P", "-m", "lineclear", "-C", str(hooked.tree), "salvage", "beside", "--as", "claude-1"]
     assert starts.read_text().splitlines() == [" ".join(words)]
 
 

@@ -1,4 +1,4 @@
-"""salvage list, show, restore, take."""
+"""salvage list, show, restore, take; and what a hook starts beside itself."""
 
 from __future__ import annotations
 
@@ -148,9 +148,16 @@ def take(context: Context, args: Namespace) -> None:
     context.out.data(data, f"Snapshot {name} {words}")
 
 
+def beside(context: Context, _args: Namespace) -> None:
+    from lineclear.wiring.radar import save_beside
+
+    save_beside(context.repo, context.caller)
+
+
 COMMANDS = {
     "salvage list": Command(list_, _declare_list),
     "salvage show": Command(show, _declare_show),
     "salvage restore": Command(restore, _declare_restore),
     "salvage take": Command(take, _declare_take),
+    "salvage beside": Command(beside),
 }

@@ -1,5 +1,5 @@
-"""A snapshot that a hook starts in a process of its own and does not wait for. Like any other process it may
-be killed at any instant. Every call that changed something pays for what this module imports.
+"""The process that a hook starts for a snapshot and the radar, and does not wait for. Like any other process
+it may be killed at any instant. Every call that changed something pays for what this module imports.
 """
 
 from __future__ import annotations
@@ -24,6 +24,6 @@ def start_snapshot(mark: str, every_ms: int, environ: Mapping[str, str], *, agen
         return False
     variables = {name: value for name, value in environ.items() if name not in _OF_ONE_CALL}
     # `-P`: Python takes nothing that lies in the repository for a module of ours.
-    words = ["-P", "-m", "lineclear", "-C", path, "salvage", "take", "--as", agent]
+    words = ["-P", "-m", "lineclear", "-C", path, "salvage", "beside", "--as", agent]
     spawning.start_detached([sys.executable, *words], variables)
     return True
