@@ -237,3 +237,12 @@ def _wait_until_it_works(pid: int, turn: int) -> None:
 
 def _is_running(pid: int) -> bool:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+
+
+def test_the_last_edit_of_a_burst_is_saved_without_another_call(hooked: Hooked) -> None:
+    (hooked.tree / "a.py").write_text("one")
+    hooked("PostToolUse")
+    until(partial(hooked.has_saved, "one"))
+    (hooked.tree / "a.py").write_text("two")
+    hooked("PostToolUse")
+    until(partial(hooked.has_saved, "two"))
