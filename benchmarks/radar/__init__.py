@@ -1,0 +1,1 @@
+"""How good the radar is: labelled scenarios, real merges, planted conflicts, and what a pass costs."""
