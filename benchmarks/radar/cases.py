@@ -1,4 +1,4 @@
-"""`python -m benchmarks.radar cases [open|unread] [--show-wrong]`: precision and recall on labelled scenarios."""
+"""`python -m benchmarks.radar cases [open|unread]`: precision and recall on labelled scenarios."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from tests.repository import TemporaryRepo, clean_environment
 Compare = Callable[[str, str, str], list[Finding]]
 
 
-def run(compare: Compare, halves: tuple[str, ...] = HALVES, *, show_wrong: bool = False, root: Path = ROOT) -> None:
+def run(
+    compare: Compare, halves: tuple[str, ...] = HALVES, *, show_wrong: bool = False, root: Path = ROOT
+) -> None:
     for half in halves:
         began = time.process_time()
         verdicts = judge_all(compare, root / half)

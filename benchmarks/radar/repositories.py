@@ -53,9 +53,12 @@ class Repository:
 
     def merges(self) -> list[tuple[str, str, str]]:
         """All merges with two parents: the commit and its parents, in git's order."""
-        rows = _git_of(self.source, "rev-list", "--all", "--merges", "--parents").split("\n")
-        words = [row.split() for row in rows]
-        return [(row[0], row[1], row[2]) for row in words if len(row) == 3]
+        return [(commit, parents[0], parents[1]) for commit, parents in self.commits() if len(parents) == 2]
+
+    def commits(self) -> list[tuple[str, list[str]]]:
+        """All commits with their parents, the newest first. Only the source has branches."""
+        rows = git_of(self.source, "rev-list", "--all", "--parents").splitlines()
+        return [(commit, parents) for commit, *parents in map(str.split, rows)]
 
     def clean_merges(self, seed: int) -> Iterator[Merge]:
         """Merges that git makes without a conflict and to which both sides bring code, in random order."""
@@ -139,12 +142,17 @@ def find_sources(given: list[str]) -> list[tuple[str, Path]]:
     directories = given or [part for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
     found: dict[str, Path] = {}
     for directory in map(Path, directories):
-        for entry in (directory, *sorted(directory.iterdir())):
-            for place in (entry, entry / ".git", entry / "repo"):
-                if (place / "objects").is_dir() and (place / "HEAD").is_file():
-                    found[entry.name.removesuffix(".git").replace("+", "/")] = place
-                    break
+        entries = [directory] if _git_directory(directory) else sorted(directory.iterdir())
+        for entry in entries:
+            place = _git_directory(entry)
+            if place is not None:
+                found[entry.name.removesuffix(".git").replace("+", "/")] = place
     return sorted(found.items())
+
+
+def _git_directory(entry: Path) -> Path | None:
+    places = (entry, entry / ".git", entry / "repo")
+    return next((place for place in places if (place / "objects").is_dir()), None)
 
 
 @contextmanager
@@ -162,7 +170,7 @@ def borrowed(name: str, source: Path) -> Iterator[Repository]:
             repository.close()
 
 
-def _git_of(source: Path, *words: str) -> str:
+def git_of(source: Path, *words: str) -> str:
     done = subprocess.run(
         ["git", "--git-dir", str(source), *words], stdout=subprocess.PIPE, check=True, text=True
     )  # fmt: skip

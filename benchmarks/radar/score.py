@@ -42,7 +42,11 @@ class Count:
 
     def cells(self) -> tuple[str, ...]:
         counts = (str(number) for number in (self.cases, self.right, self.wrong, self.missed))
-        return (*counts, share(self.right, self.right + self.wrong), share(self.right, self.right + self.missed))
+        return (
+            *counts,
+            share(self.right, self.right + self.wrong),
+            share(self.right, self.right + self.missed),
+        )
 
 
 def share(part: int, whole: int) -> str:
@@ -132,4 +136,5 @@ def describe(finding: Finding) -> str:
     sides = " ".join(finding.agents)
     forms = f" {finding.old!r} -> {finding.new!r}" if finding.old or finding.new else ""
     mark = "!" if finding.interrupts else " "
-    return f"{mark} {finding.kind} {sides} `{finding.symbol}` in {', '.join(finding.files)}{forms} {finding.detail}"
+    what = f"{mark} {finding.kind} {sides} `{finding.symbol}` in {', '.join(finding.files)}"
+    return f"{what}{forms} {finding.detail}"
